@@ -23,9 +23,9 @@ use onloop_verbs::{
     FinishArgs, ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine,
     cost, demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint,
     list, locate, new, next, no_fleet, normalize, notify, prepare, push, receipt, receipt_key,
-    receipt_verify, relocate, replay, report, resume, run, schema, session_clear, session_done,
-    session_list, session_log, session_show, session_stop, status, step, summary, transcript, undo,
-    uninstall,
+    receipt_verify, reject, relocate, replay, report, resume, run, schema, session_clear,
+    session_done, session_list, session_log, session_show, session_stop, status, step, stop,
+    summary, transcript, undo, uninstall,
 };
 
 /// The grammar, for documentation and completions.
@@ -154,6 +154,8 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended>
         Verb::Hook(args) => Box::pin(hook(io, args)),
         Verb::Session { verb } => Box::pin(session(io, verb)),
         Verb::Approve(args) => Box::pin(approve(io, args)),
+        Verb::Reject(args) => Box::pin(reject(io, args)),
+        Verb::Stop(args) => Box::pin(stop(io, args)),
         Verb::Install(args) => Box::pin(install(io, args)),
         Verb::Uninstall(args) => Box::pin(uninstall(io, args)),
         Verb::Doctor(args) => Box::pin(doctor(io, args)),

@@ -44,9 +44,9 @@ pub(crate) use terminal::cut;
 use std::time::Duration;
 
 use onloop_core::effect::{
-    CallAnswer, Durability, Expect, Failure, GitRequest, HttpAnswer, HttpSpec, InputUnit,
-    LockHolder, Outcome, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec,
-    Reply, Request, Say, ServeRequest, Start, Stat, Version, WebCall,
+    CallAnswer, Durability, Expect, Failure, FileSize, GitRequest, HttpAnswer, HttpSpec, InputUnit,
+    LaunchSpec, LockHolder, Outcome, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole,
+    ProcessSpec, Reply, Request, Say, ServeRequest, Start, Stat, Version, WebCall,
 };
 use onloop_core::time::Timestamp;
 
@@ -147,7 +147,9 @@ pub trait Processes {
         mark: Option<&str>,
     ) -> Result<u32, Failure>;
     /// [`Request::Launch`].
-    fn launch(&mut self, argv: &[String], wait_ms: u64) -> Result<(), Failure>;
+    fn launch(&mut self, spec: &LaunchSpec) -> Result<(), Failure>;
+    /// [`Request::Interrupt`].
+    fn interrupt(&mut self, process: &ProcessIdentity, now: bool) -> Result<(), Failure>;
     /// The program that was left running.
     fn left_running(&self) -> Option<LeftRunning>;
 }
@@ -226,8 +228,12 @@ pub trait Clock {
 pub trait Terminal {
     /// [`Request::Say`].
     fn say(&mut self, say: &Say) -> Result<(), Failure>;
-    /// [`Request::Ask`].
-    fn ask(&mut self, question: &str) -> Result<String, Failure>;
+    /// [`Request::Ask`]; `None`: the file has another size.
+    fn ask(
+        &mut self,
+        question: &str,
+        unless_changed: Option<&FileSize>,
+    ) -> Result<Option<String>, Failure>;
     /// [`Request::ReadInput`]; `None`: no complete line, or not one byte, has arrived in time.
     fn read_input(
         &mut self,
@@ -352,12 +358,17 @@ impl OsHost {
                 let survivors = self.processes.end_group(&group, &host, mark.as_deref())?;
                 Ok(Outcome::Ended { survivors })
             }
-            Request::Launch { argv, wait_ms } => self.processes.launch(&argv, wait_ms).map(done),
+            Request::Launch(spec) => self.processes.launch(&spec).map(done),
+            Request::Interrupt { process, now } => {
+                self.processes.interrupt(&process, now).map(done)
+            }
             Request::Git(request) => self.git(&request),
             Request::Http(spec) => self.http.http(spec).map(Outcome::Http),
             Request::Serve(request) => self.serve(request),
-            Request::Ask { question, choices: _ } => {
-                self.terminal.ask(&question).map(|answer| Outcome::Answer { answer })
+            Request::Ask { question, choices: _, unless_changed } => {
+                let answer = self.terminal.ask(&question, unless_changed.as_ref())?;
+                let changed = Outcome::Changed { changed: true };
+                Ok(answer.map_or(changed, |answer| Outcome::Answer { answer }))
             }
             Request::ReadInput { limit_bytes, wait_ms, unit } => {
                 let read = self.terminal.read_input(limit_bytes, wait_ms, unit)?;

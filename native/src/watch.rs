@@ -59,7 +59,6 @@ pub(crate) fn watch(
         watcher: Rc::default(),
         is_coloured,
         secrets: Redaction::new(&start.env),
-        resumed: Vec::new(),
     };
     match watching.run(host, only.take()) {
         Ok(exit) => exit,
@@ -79,8 +78,6 @@ struct Watching {
     watcher: Rc<RefCell<ChangeWatcher>>,
     is_coloured: bool,
     secrets: Redaction,
-    /// Runs that were resumed from here, with their processes.
-    resumed: Vec<(String, std::process::Child)>,
 }
 
 /// Why the loop continues.
@@ -175,7 +172,6 @@ impl Watching {
     fn refresh(&mut self, host: &mut OsHost, model: &mut Model) {
         model.take(self.board(host));
         self.look_closer(host, model);
-        self.reap(model);
     }
 
     fn board(&mut self, host: &mut OsHost) -> Board {
@@ -218,22 +214,5 @@ impl Watching {
 
     fn start_now(&self, host: &mut OsHost) -> Start {
         Start { now: host.clock.now(), ..self.start.clone() }
-    }
-
-    /// Reports runs that were resumed from here and have failed.
-    fn reap(&mut self, model: &mut Model) {
-        self.resumed.retain_mut(|(id, child)| match child.try_wait() {
-            Ok(None) => true,
-            Ok(Some(status)) => {
-                // The screen shows paused and blocked runs.
-                if !matches!(status.code(), Some(0 | 1 | 3)) {
-                    model.message = Some(format!(
-                        "The run did not continue ({status}); see: onloop resume {id}"
-                    ));
-                }
-                false
-            }
-            Err(_) => false,
-        });
     }
 }

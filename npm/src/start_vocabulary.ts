@@ -65,12 +65,11 @@ export interface ProcessIdentity {
   started: string;
 }
 
-/**
- * The role of a process that does more than run one program. A process with a role is not
- * interrupted to stop that program.
- */
+/** The role of a process that is not an ordinary command line. */
 export type ProcessRole =
   /** A program that embeds core, such as an editor. */
   | "embedded"
   /** A server, which serves several clients at once. */
-  | "server";
+  | "server"
+  /** A command line in the background, which drives a run and nothing else. */
+  | "background";

@@ -215,16 +215,23 @@ export type Request =
       mark: string | null;
     }
   /**
-   * Starts a program that outlives this one, such as one that opens a page in a browser → `done` if
-   * it ends with 0, or still runs after `wait_ms`. It has no streams, and the host neither follows
-   * nor ends it. Missing program: `not_found`; other ends: `other`.
+   * Starts a program that outlives this one and its terminal, such as a browser or the driver of a
+   * run → `done` if it ends with 0, or still runs after `wait_ms`. It has a session of its own, no
+   * input and no inherited files, and the host neither follows nor ends it. Missing program:
+   * `not_found`; other ends: `other`.
+   */
+  | ({ do: "launch" } & LaunchSpec)
+  /**
+   * Interrupts another onloop on this machine, as Ctrl-C does in its terminal → `done`. A process
+   * that has ended, or another one with its number: `not_found`. Another machine: `unsupported`. On
+   * Windows the process ends at once.
    */
   | {
-      do: "launch";
-      /** The program, found on `PATH` unless it contains `/`, and its arguments. */
-      argv: string[];
-      /** Time in which a failure is reported. */
-      wait_ms: number;
+      do: "interrupt";
+      /** The process. */
+      process: ProcessIdentity;
+      /** Whether it ends at once and kills its programs, as after a second Ctrl-C. */
+      now: boolean;
     }
   /** Queries or changes a git repository. */
   | ({ do: "git" } & GitRequest)
@@ -245,6 +252,11 @@ export type Request =
       question: string;
       /** The answers that the question names; empty: any text. */
       choices?: string[];
+      /**
+       * Closes the question within a second after this file has another size → `changed`. A host
+       * that cannot stop reading its terminal ignores it.
+       */
+      unless_changed?: FileSize | null;
     }
   /**
    * The next complete lines of standard input → `input`: all available lines up to `limit_bytes`.
@@ -304,6 +316,23 @@ export type Version = string;
 /** Whether a write must survive a power cut. */
 export type Durability = boolean;
 
+/** A program that outlives the one that starts it. */
+export interface LaunchSpec {
+  /** The program, found on `PATH` unless it contains `/`, and its arguments. */
+  argv: string[];
+  /** Its folder. */
+  cwd: string;
+  /** Inherited environment variables to remove. */
+  env_remove: string[];
+  /**
+   * File to which both streams are appended; created, with its folders, for its owner only. `null`:
+   * the host discards them.
+   */
+  log: string | null;
+  /** Time in which a failure is reported. */
+  wait_ms: number;
+}
+
 /**
  * A request to a server. Its `Debug` output and messages show only its origin: URL, headers and
  * body may contain secrets.
@@ -329,6 +358,14 @@ export type HttpMethod =
   | "GET"
   /** Sends a body. */
   | "POST";
+
+/** A file and its size. */
+export interface FileSize {
+  /** The file. */
+  path: string;
+  /** Its size. */
+  size_bytes: number;
+}
 
 /** The unit of a read of standard input. */
 export type InputUnit =

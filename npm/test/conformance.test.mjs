@@ -179,7 +179,16 @@ function requestOf(step, versions) {
         body: step.body === undefined ? null : bytes(step.body),
       };
     case "launch":
-      return { do: "launch", argv: step.words, wait_ms: step.wait_ms };
+      return {
+        do: "launch",
+        argv: step.words,
+        cwd: step.cwd ?? ".",
+        env_remove: step.env_remove ?? [],
+        log: step.log ?? null,
+        wait_ms: step.wait_ms,
+      };
+    case "interrupt":
+      return { do: "interrupt", process: { pid: step.pid, host: step.host, started: "" }, now: false };
     case "wait":
       return { do: "wait", wake_after_ms: step.wake_after_ms ?? null, wake_on_input: false, activity: null };
     case "input":

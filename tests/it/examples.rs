@@ -167,7 +167,7 @@ fn a_release_waits_for_a_reader_and_for_a_decision() {
             "⏸ Step 2: Write the release notes (waits for you)\n",
             "Paused",
             "To review: Read NOTES.md.",
-            &format!("onloop gate 2 approved --run-id {id} && onloop resume {id}"),
+            &format!("onloop gate 2 approved --run-id {id}"),
         ],
     );
     assert_eq!(example.status(), "paused");

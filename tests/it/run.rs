@@ -3,6 +3,7 @@
 
 mod adopting;
 mod agents;
+mod background;
 mod checks;
 mod dead_ends;
 mod deciders;
@@ -63,6 +64,14 @@ pub(crate) fn command_below(run: &Run, heading: &str) -> String {
     let line = lines.next().unwrap_or_else(|| panic!("no `{heading}`: {}", run.stderr));
     assert!(line.trim_start().starts_with("onloop "), "not a command: {line}");
     line.trim().to_owned()
+}
+
+/// Types the command below the line that contains `heading`, and then resumes the run, as where no
+/// driver may be started in the background.
+#[track_caller]
+pub(crate) fn decide_and_resume(project: &Workspace, said: &Run, heading: &str) -> Run {
+    project.shell(&command_below(said, heading)).expect_exit(0);
+    project.onloop(&["resume"])
 }
 
 /// `status` of the run and of its steps, such as `blocked: done, failed`.

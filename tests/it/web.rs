@@ -157,6 +157,22 @@ fn an_approval_is_in_the_ledger_with_its_door() {
 }
 
 #[test]
+fn an_approval_starts_a_driver_where_none_lives() {
+    let (mut machine, id) = waiting("medium");
+    machine.env.insert("ONLOOP_CONTINUE".to_owned(), "auto".to_owned());
+    machine.on("/opt/onloop resume", |_, _| SimProcess::exit(0, "Resumed\n"));
+    let mut steps = sign_in();
+    steps.extend(decide(&id, &[("decision", "approved")]));
+    let answers = browse(&mut machine, steps);
+    assert_eq!(answers[3].status, 303, "{}", body(&answers[3]));
+    let [driver] = machine.launched.as_slice() else { panic!("{:?}", machine.launched) };
+    assert_eq!(driver.argv, ["/opt/onloop", "resume", &id, "--background"]);
+    let log = format!("/state/runs/{id}/driver.log");
+    assert_eq!(driver.log.as_deref(), Some(log.as_str()));
+    assert_eq!(machine.disk.text(&log), "Resumed\n");
+}
+
+#[test]
 fn a_rejection_with_a_reason_is_the_next_attempts_prompt() {
     let (mut machine, id) = waiting("medium");
     let mut steps = sign_in();

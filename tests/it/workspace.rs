@@ -196,6 +196,8 @@ impl Workspace {
             .env("LC_ALL", "C.UTF-8")
             // Tests of confinement say so.
             .env("ONLOOP_CONFINE", "off")
+            // Tests of drivers in the background say so.
+            .env("ONLOOP_CONTINUE", "never")
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null());
         command

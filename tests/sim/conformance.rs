@@ -17,7 +17,8 @@ use onloop::host::Host;
 use onloop_core::effect::Shell;
 use onloop_core::effect::{
     Command, Durability, Expect, Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec, InputUnit,
-    Outcome, ProcessEnd, ProcessSpec, ProcessStatus, Request, Say, Version,
+    LaunchSpec, Outcome, ProcessEnd, ProcessIdentity, ProcessSpec, ProcessStatus, Request, Say,
+    Version,
 };
 use serde_json::Value;
 
@@ -222,7 +223,13 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
         "unlock" => Request::Unlock { path: path() },
         "sh" => process(step, Command::Shell { shell: Shell::Sh, line: text(step, "line") }),
         "argv" => process(step, Command::Argv(strings(&step["words"]))),
-        "launch" => Request::Launch { argv: strings(&step["words"]), wait_ms: number("wait_ms") },
+        "launch" => Request::Launch(LaunchSpec {
+            argv: strings(&step["words"]),
+            cwd: step["cwd"].as_str().unwrap_or(".").to_owned(),
+            env_remove: strings(&step["env_remove"]),
+            log: step["log"].as_str().map(str::to_owned),
+            wait_ms: number("wait_ms"),
+        }),
         "wait" => Request::Wait {
             wake_after_ms: step["wake_after_ms"].as_u64(),
             wake_on_input: false,
@@ -242,7 +249,19 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
             Some("result") => Say::Result(text(step, "text")),
             _ => Say::Note(text(step, "text")),
         }),
-        "ask" => Request::Ask { question: text(step, "question"), choices: Vec::new() },
+        "ask" => Request::Ask {
+            question: text(step, "question"),
+            choices: Vec::new(),
+            unless_changed: None,
+        },
+        "interrupt" => Request::Interrupt {
+            process: ProcessIdentity {
+                pid: u32::try_from(number("pid")).expect("small"),
+                host: step["host"].as_str().unwrap_or("another machine").to_owned(),
+                started: String::new(),
+            },
+            now: is("now"),
+        },
         "changes" => {
             Request::Changes { folders: strings(&step["folders"]), wait_ms: number("wait_ms") }
         }

@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use onloop::host::Host;
 use onloop_core::effect::{
-    Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, Outcome, ProcessGroup,
-    ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal, Turn,
+    Exit, Expect, Failure, FailureKind, GitRequest, HttpAnswer, HttpSpec, LaunchSpec, Outcome,
+    ProcessGroup, ProcessIdentity, ProcessSpec, Program, Reply, Request, Say, Start, Terminal,
+    Turn,
 };
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -43,6 +44,8 @@ pub struct SimHost {
     pub client_leaves_at: Option<Timestamp>,
     /// What is over so soon is recorded with what it has done.
     pub quick_ms: u64,
+    /// Programs that outlive the one that started them, in the order of their starts.
+    pub launched: Vec<LaunchSpec>,
     /// What programs find in their environment.
     pub env: BTreeMap<String, String>,
     cwd: String,
@@ -147,12 +150,17 @@ impl SimHost {
             keeps_requests: true,
             request_count: 0,
             quick_ms: 0,
+            launched: Vec::new(),
             terminal: Terminal { columns: 80, ..Terminal::default() },
             ancestors: Vec::new(),
             client_leaves_at: None,
-            env: [("ONLOOP_STATE_HOME", "/state"), ("ONLOOP_CONFINE", "off")]
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
+            env: [
+                ("ONLOOP_STATE_HOME", "/state"),
+                ("ONLOOP_CONFINE", "off"),
+                ("ONLOOP_CONTINUE", "never"),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
             cwd,
             now,
             tick_ms: 1,
@@ -480,14 +488,17 @@ impl SimHost {
                 Ok(Outcome::Done)
             }
             Request::EndGroup { group, host, mark: _ } => self.end_group(&group, &host),
-            Request::Launch { argv, wait_ms } => self.launch(argv, wait_ms).map(done),
+            Request::Launch(spec) => self.launch(&spec).map(done),
+            Request::Interrupt { process, now: _ } => self.interrupt(&process).map(done),
             Request::Git(request) => (self.git)(disk, &request),
             Request::Http(spec) => self.http(&spec),
             Request::Serve(request) => self.serve(request),
             Request::ReadInput { limit_bytes, unit, wait_ms: _ } => {
                 self.read_input(limit_bytes, unit)
             }
-            Request::Ask { .. } => self.ask().map(|answer| Outcome::Answer { answer }),
+            Request::Ask { question: _, choices: _, unless_changed } => {
+                self.ask(unless_changed.as_ref())
+            }
             Request::Changes { folders, wait_ms } => self.changes(folders, wait_ms),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
             Request::Say(say) => self.say(say),

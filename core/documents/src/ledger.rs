@@ -313,6 +313,16 @@ pub fn checkpoint_of(line: &str) -> Option<Checkpoint> {
     }
 }
 
+/// Who decided the last event that somebody decided, among these lines at the end of a ledger.
+pub fn last_decider(lines: &[u8]) -> Option<Decider> {
+    #[derive(Deserialize)]
+    struct Line {
+        by: Option<Decider>,
+    }
+    let read = |line: &[u8]| serde_json::from_slice::<Line>(line).ok()?.by;
+    lines.rsplit(|&byte| byte == b'\n').find_map(read)
+}
+
 /// Name of the checkpoint that the files of the run were last made those of, where nothing has been kept
 /// since. That the lines are sound has been found out before.
 pub fn restored_to(lines: &[u8]) -> Option<String> {
@@ -443,6 +453,7 @@ pub fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use onloop_run::DecisionChannel;
 
     #[test]
     fn lines_stand_behind_the_one_that_they_name() {
@@ -469,6 +480,21 @@ mod tests {
         );
         assert_eq!(why(Some(&first), &lines[..lines.len() - 1]), "line 8: it has no line break");
         assert_eq!(why(Some(&first), b""), "there is no whole line in it");
+    }
+
+    #[test]
+    fn the_last_decider_is_found_behind_lines_that_were_cut() {
+        let head = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
+        let event = Event::RunPaused { reason: "later".to_owned() };
+        let by = |channel| Decider { user: Some("anna".to_owned()), channel };
+        let mut lines = Vec::new();
+        for channel in [DecisionChannel::Web, DecisionChannel::Telegram] {
+            append(&mut lines, &head, Timestamp::EPOCH, &event, Some(&by(channel)));
+        }
+        append(&mut lines, &head, Timestamp::EPOCH, &event, None);
+        assert_eq!(last_decider(&lines[7..]), Some(by(DecisionChannel::Telegram)));
+        let last = lines[..lines.len() - 1].iter().rposition(|&byte| byte == b'\n');
+        assert_eq!(last_decider(&lines[last.expect("three lines")..]), None);
     }
 
     #[test]

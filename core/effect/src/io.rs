@@ -19,7 +19,9 @@ use crate::request::*;
 use crate::rooted::{absolute, rooted};
 use crate::start::Start;
 use crate::state_home::PrivateFolder;
-use crate::{Exchange, Failure, FailureKind, HttpAnswer, HttpSpec, Progress, Redaction, Slot};
+use crate::{
+    Exchange, Failure, FailureKind, HttpAnswer, HttpSpec, ProcessRole, Progress, Redaction, Slot,
+};
 use onloop_syntax::time::Timestamp;
 
 /// The handle of a program to its host. Every method is one [`Request`] and awaits its reply.
@@ -118,6 +120,12 @@ impl Io {
         Io { start: Rc::new(start), folder: Some(folder.into()), ..self.clone() }
     }
 
+    /// A handle for a program that runs in the background; its locks say so.
+    pub fn in_background(&self) -> Io {
+        let start = Start { role: Some(ProcessRole::Background), ..(*self.start).clone() };
+        Io { start: Rc::new(start), ..self.clone() }
+    }
+
     /// `path` in a form that the caller of the program can use, whose folder may differ.
     pub fn caller_path(&self, path: &str) -> String {
         self.folder.as_ref().map_or_else(|| path.to_owned(), |folder| absolute(folder, path))
@@ -201,25 +209,44 @@ impl Io {
 
     /// [`Request::Ask`], with any text as the answer.
     pub async fn ask(&self, question: impl Into<String>) -> Result<String, Failure> {
-        self.put_question(question.into(), Vec::new()).await
+        let answer = self.put_question(question.into(), Vec::new(), None).await?;
+        answer.ok_or_else(|| unexpected(&Outcome::Changed { changed: true }))
     }
 
-    /// [`Request::Ask`]; the question ends with these choices, as in `(yes/no)`.
+    /// As [`Io::ask`]; the question ends with these choices, as in `(yes/no)`.
     pub async fn ask_choice(&self, question: &str, choices: &[&str]) -> Result<String, Failure> {
-        let question = format!("{question} ({}) ", choices.join("/"));
+        let answer = self.ask_choice_unless(question, choices, None).await?;
+        answer.ok_or_else(|| unexpected(&Outcome::Changed { changed: true }))
+    }
+
+    /// As [`Io::ask_choice`] or, without choices, as [`Io::ask`]. `None`: the size of the file
+    /// `unless_changed` is another one, and the question is closed.
+    pub async fn ask_choice_unless(
+        &self,
+        question: &str,
+        choices: &[&str],
+        unless_changed: Option<FileSize>,
+    ) -> Result<Option<String>, Failure> {
+        let question = match choices {
+            [] => question.to_owned(),
+            _ => format!("{question} ({}) ", choices.join("/")),
+        };
         let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
-        self.put_question(question, choices).await
+        self.put_question(question, choices, unless_changed).await
     }
 
     async fn put_question(
         &self,
         question: String,
         choices: Vec<String>,
-    ) -> Result<String, Failure> {
-        let request = Request::Ask { question: self.redacted(&question), choices };
-        let answer: Result<String, Failure> =
-            answer!(self.request(request), Outcome::Answer { answer } => answer);
-        answer.map(|answer| self.redacted(&answer))
+        unless_changed: Option<FileSize>,
+    ) -> Result<Option<String>, Failure> {
+        let request = Request::Ask { question: self.redacted(&question), choices, unless_changed };
+        match self.request(request).await? {
+            Outcome::Answer { answer } => Ok(Some(self.redacted(&answer))),
+            Outcome::Changed { .. } => Ok(None),
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// [`Request::ReadInput`], without a time limit.

@@ -45,7 +45,7 @@ pub use http::{HttpAnswer, HttpMethod, HttpSpec, is_safe_address};
 pub use io::Io;
 pub use io::OutputAction;
 pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
-pub use redact::{RedactedStream, Redaction};
+pub use redact::{RedactedStream, Redaction, has_redaction};
 pub use request::*;
 pub use serve::{CallAnswer, ServeRequest, WebCall};
 pub use shell::Shell;

@@ -19,6 +19,12 @@ mod tests;
 
 /// Replaces a secret whose name is unknown.
 pub(super) const REDACTED: &str = "[redacted]";
+
+/// Whether `text` has a mark in place of a secret, so that it is not what was meant.
+pub fn has_redaction(text: &str) -> bool {
+    text.contains(REDACTED) || text.contains("[redacted ")
+}
+
 /// Shorter values occur in ordinary text.
 const SHORTEST_SECRET_CHARS: usize = 12;
 /// What stands between the name of a variable and its value where programs print both.

@@ -168,14 +168,19 @@ pub enum Request {
         /// also ends processes outside the group that have it, as far as it can read environments.
         mark: Option<String>,
     },
-    /// Starts a program that outlives this one, such as one that opens a page in a browser →
-    /// [`Outcome::Done`] if it ends with 0, or still runs after `wait_ms`. It has no streams, and
-    /// the host neither follows nor ends it. Missing program: `NotFound`; other ends: `Other`.
-    Launch {
-        /// The program, found on `PATH` unless it contains `/`, and its arguments.
-        argv: Vec<String>,
-        /// Time in which a failure is reported.
-        wait_ms: u64,
+    /// Starts a program that outlives this one and its terminal, such as a browser or the driver of
+    /// a run → [`Outcome::Done`] if it ends with 0, or still runs after `wait_ms`. It has a session
+    /// of its own, no input and no inherited files, and the host neither follows nor ends it.
+    /// Missing program: `NotFound`; other ends: `Other`.
+    Launch(LaunchSpec),
+    /// Interrupts another onloop on this machine, as Ctrl-C does in its terminal →
+    /// [`Outcome::Done`]. A process that has ended, or another one with its number: `NotFound`.
+    /// Another machine: `Unsupported`. On Windows the process ends at once.
+    Interrupt {
+        /// The process.
+        process: ProcessIdentity,
+        /// Whether it ends at once and kills its programs, as after a second Ctrl-C.
+        now: bool,
     },
     /// Queries or changes a git repository.
     Git(GitRequest),
@@ -192,6 +197,10 @@ pub enum Request {
         /// The answers that the question names; empty: any text.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         choices: Vec<String>,
+        /// Closes the question within a second after this file has another size →
+        /// [`Outcome::Changed`]. A host that cannot stop reading its terminal ignores it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unless_changed: Option<FileSize>,
     },
     /// The next complete lines of standard input → [`Outcome::Input`]: all available lines up to
     /// `limit_bytes`. At the end of the input the last line may lack its line break. A line longer
@@ -224,6 +233,31 @@ pub enum Request {
     },
     /// Writes text for the person or program that called → [`Outcome::Done`].
     Say(Say),
+}
+
+/// A program that outlives the one that starts it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaunchSpec {
+    /// The program, found on `PATH` unless it contains `/`, and its arguments.
+    pub argv: Vec<String>,
+    /// Its folder.
+    pub cwd: String,
+    /// Inherited environment variables to remove.
+    pub env_remove: Vec<String>,
+    /// File to which both streams are appended; created, with its folders, for its owner only.
+    /// `None`: the host discards them.
+    pub log: Option<String>,
+    /// Time in which a failure is reported.
+    pub wait_ms: u64,
+}
+
+/// A file and its size.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FileSize {
+    /// The file.
+    pub path: String,
+    /// Its size.
+    pub size_bytes: u64,
 }
 
 /// The unit of a read of standard input.
@@ -482,7 +516,8 @@ impl Request {
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
-            | Request::Launch { .. }
+            | Request::Launch(_)
+            | Request::Interrupt { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Serve(_)
@@ -518,7 +553,8 @@ impl Request {
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
-            | Request::Launch { .. }
+            | Request::Launch(_)
+            | Request::Interrupt { .. }
             | Request::Ask { .. }
             | Request::ReadInput { .. }
             | Request::Changes { .. }

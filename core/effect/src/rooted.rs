@@ -1,6 +1,6 @@
 //! Requests with relative paths of a folder other than the host's.
 
-use super::{GitRequest, ProcessSpec, Request, ServeRequest};
+use super::{FileSize, GitRequest, LaunchSpec, ProcessSpec, Request, ServeRequest};
 
 /// The request with absolute paths; relative ones are taken from `cwd`.
 pub fn rooted(request: Request, cwd: &str) -> Request {
@@ -40,14 +40,22 @@ pub fn rooted(request: Request, cwd: &str) -> Request {
             let folders = folders.into_iter().map(at).collect();
             Request::Serve(ServeRequest::Next { wait_ms, folders })
         }
+        Request::Launch(spec) => {
+            let (spec_cwd, log) = (at(spec.cwd), spec.log.map(at));
+            Request::Launch(LaunchSpec { cwd: spec_cwd, log, ..spec })
+        }
+        Request::Ask { question, choices, unless_changed } => {
+            let unless_changed = unless_changed
+                .map(|FileSize { path, size_bytes }| FileSize { path: at(path), size_bytes });
+            Request::Ask { question, choices, unless_changed }
+        }
         Request::Ancestors
         | Request::Wait { .. }
         | Request::End
         | Request::EndGroup { .. }
-        | Request::Launch { .. }
+        | Request::Interrupt { .. }
         | Request::Http(_)
         | Request::Serve(_)
-        | Request::Ask { .. }
         | Request::ReadInput { .. }
         | Request::Sleep { .. }
         | Request::Say(_) => request,

@@ -75,8 +75,7 @@ pub struct ProcessIdentity {
     pub started: String,
 }
 
-/// The role of a process that does more than run one program. A process with a role is not
-/// interrupted to stop that program.
+/// The role of a process that is not an ordinary command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessRole {
@@ -84,14 +83,18 @@ pub enum ProcessRole {
     Embedded,
     /// A server, which serves several clients at once.
     Server,
+    /// A command line in the background, which drives a run and nothing else.
+    Background,
 }
 
 impl ProcessRole {
-    /// Its name for people, who stop a program there.
-    pub fn place(self) -> &'static str {
+    /// The name, for people, of a process that does other things, too, and so must not be
+    /// interrupted to stop one program. `None`: it may be interrupted.
+    pub fn place(self) -> Option<&'static str> {
         match self {
-            ProcessRole::Embedded => "an editor or another program",
-            ProcessRole::Server => "an MCP server",
+            ProcessRole::Embedded => Some("an editor or another program"),
+            ProcessRole::Server => Some("an MCP server"),
+            ProcessRole::Background => None,
         }
     }
 }

@@ -155,7 +155,7 @@ impl ChangeWatcher {
             commands: match known.card.state {
                 // Its driver does what comes next.
                 RunState::Running => Vec::new(),
-                _ => instruction(run, &remembered_options(io, &paths).await).commands,
+                _ => instruction(run).commands,
             },
             workflow: text::one_line(&run.place.workflow_path),
             report: text::one_line(&paths.report()),
@@ -216,7 +216,8 @@ impl Known {
         }
         if let Some(worker) = card.worker.as_mut().filter(|worker| worker.agent.is_none()) {
             if self.agent.is_none() {
-                self.agent = Some(agent_of(&remembered_options(io, &paths).await));
+                let options = remembered_options(io, &paths).await;
+                self.agent = Some(options.and_then(|options| options.agent.agent));
             }
             worker.agent = self.agent.clone().flatten();
         }
@@ -306,39 +307,5 @@ fn bare(card: RunCard) -> RunView {
         workflow: String::new(),
         report: String::new(),
         seen: String::new(),
-    }
-}
-
-/// The agent that these options of a command line name.
-fn agent_of(options: &str) -> Option<String> {
-    let mut words = options.split_whitespace();
-    let named = |word: &str| text::ellipsis(word, limits::BOARD_LINE_BYTES);
-    while let Some(word) = words.next() {
-        match word.strip_prefix("--agent") {
-            Some("") => return words.next().map(named),
-            Some(rest) if rest.starts_with('=') => return Some(named(&rest[1..])),
-            Some(_) | None => {}
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_agent_is_the_one_that_the_options_name() {
-        let table = [
-            (" --agent claude --max-wait 1h", Some("claude")),
-            (" --verbose --agent=codex", Some("codex")),
-            (" --agent-command ./act.sh", None),
-            (" --agent-timeout 1h --agent you", Some("you")),
-            (" --agent", None),
-            ("", None),
-        ];
-        for (options, expected) in table {
-            assert_eq!(agent_of(options).as_deref(), expected, "{options:?}");
-        }
     }
 }

@@ -111,7 +111,7 @@ async fn notice_of(io: &Io, store: &Store, since: u64, attention: &Attention) ->
         facts: io.redacted(&facts_of(run, attention, facts.as_ref())),
         advice: match attention {
             Attention::Completed => String::new(),
-            _ => next_commands(run, ""),
+            _ => next_commands(run),
         },
         run_id: Some(run.id.clone()),
         session_id: None,

@@ -1,17 +1,17 @@
 //! `onloop watch`: what a full screen asks of core besides the [board](onloop_engine::board). The screen
 //! itself belongs to the host that has one.
 
-use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
+use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
+use onloop_engine::run::background::resume_in_background;
 use onloop_engine::run::decider::demand_person;
-use onloop_engine::run::options::remembered_options;
 use onloop_engine::session::files::Sessions;
 use onloop_engine::terminal::ask;
 use onloop_run::{Attention, DecisionChannel};
 use onloop_sessions::handsoff::SessionId;
 use onloop_verbs::gate::decide_as_displayed;
-use onloop_verbs::{DisplayedDecision, DisplayedRun, session};
+use onloop_verbs::{DisplayedDecision, DisplayedRun, interrupt, session};
 
 /// Arguments of `onloop watch`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -92,36 +92,29 @@ pub async fn show_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError>
     Ok(Exit::Done)
 }
 
-/// The process on this machine that drives a run, to interrupt it.
+/// Interrupts the driver of a run, as `onloop stop` does, and does not wait for its end.
 ///
 /// # Errors
 ///
 /// No process drives it here, its process does not drive it alone, or an agent asks.
-pub async fn stop_driver(io: &Io, run_id: &str) -> Result<u32, CommandError> {
+pub async fn stop_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
     demand_person(io, "stopping a run").await?;
     let store = open(io, Some(run_id), Fitting::Latest).await?;
-    match io.holder(&store.paths().driver_lock()).await {
-        Ok(Some(LockHolder { process, live: true, role })) => match role.map(ProcessRole::place) {
-            None => Ok(process.pid),
-            // A signal would end whatever else is done there.
-            Some(place) => Err(CommandError::failed(format!(
-                "it is driven by {place} (process {}); stop it there",
-                process.pid
-            ))),
-        },
-        Ok(_) | Err(_) => Err(CommandError::failed("no process on this machine drives it")),
-    }
+    interrupt(io, &store, false).await?;
+    io.note("The run was told to stop; it saves its state first.").await;
+    Ok(Exit::Done)
 }
 
-/// The options with which a run was driven, as a shell reads them behind `onloop resume ID`.
+/// Resumes a run in the background, with its own options.
 ///
 /// # Errors
 ///
-/// There is no such run, or an agent asks.
-pub async fn resume_options(io: &Io, run_id: &str) -> Result<String, CommandError> {
+/// There is no such run, no driver may be started, or an agent asks.
+pub async fn resume_on_screen(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
     demand_person(io, "resuming a run from its screen").await?;
     let store = open(io, Some(run_id), Fitting::Latest).await?;
-    Ok(remembered_options(io, store.paths()).await)
+    resume_in_background(io, &store).await?;
+    Ok(Exit::Done)
 }
 
 /// Stops sending on the agent of a session whose file lies below `folder`.

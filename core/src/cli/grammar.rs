@@ -12,9 +12,10 @@ use onloop_verbs::{
     AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, CostArgs, DemoArgs, DiffArgs,
     DoArgs, DoctorArgs, FetchArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs,
     InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs,
-    PrepareArgs, PushArgs, ReceiptArgs, ReceiptVerifyArgs, RelocateArgs, ReplayArgs, ReportArgs,
-    ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs,
-    SessionLogArgs, SessionShowArgs, StatusArgs, StepArgs, SummaryArgs, TranscriptArgs, UndoArgs,
+    PrepareArgs, PushArgs, ReceiptArgs, ReceiptVerifyArgs, RejectArgs, RelocateArgs, ReplayArgs,
+    ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs,
+    SessionLogArgs, SessionShowArgs, StatusArgs, StepArgs, StopArgs, SummaryArgs, TranscriptArgs,
+    UndoArgs,
 };
 
 /// Runs coding agents unattended and verifies every step
@@ -130,8 +131,12 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: SessionVerb,
     },
-    /// List tool calls that wait for you, or answer one
+    /// List what waits for you, or approve a run or a tool call
     Approve(ApproveArgs),
+    /// Reject the step that a run waits for, or a tool call
+    Reject(RejectArgs),
+    /// Interrupt the process that drives a run
+    Stop(StopArgs),
     /// Add hooks, skills and commands to an agent client
     Install(InstallArgs),
     /// Remove them; without --scope, everywhere

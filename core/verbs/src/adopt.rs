@@ -74,7 +74,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
     let run = store.run();
     io.note(format!("Adopted run {}.", run.id)).await;
     if !run.is_over() {
-        io.note(next_commands(run, "")).await;
+        io.note(next_commands(run)).await;
     }
     Ok(())
 }

@@ -1,11 +1,15 @@
-//! `onloop approve`: lists and answers the calls that wait for a person.
+//! `onloop approve` and `reject`: lists what waits for a person, and answers it.
 
 mod by_telegram;
 
+use crate::gate::{approve_run, reject_run};
 use onloop_documents::approval::{PendingCall, pending_list};
+use onloop_documents::board::{RunCard, RunState};
 use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_engine::approval::pending::{self, Waiting};
+use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::{CommandError, ErrorKind};
+use onloop_engine::lookup::select::{Fitting, select};
 use onloop_engine::run::decider::decider;
 use onloop_engine::{approval, state::config};
 use onloop_run::DecisionChannel;
@@ -13,24 +17,54 @@ use onloop_sessions::handsoff::DEPTH_VARIABLE;
 use onloop_sessions::handsoff::approval::ApprovalChoice;
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use serde_json::Value;
 
 /// `onloop approve`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ApproveArgs {
-    /// The call, or the beginning of its id; left out: list them
+    /// A run or a call, or the beginning of its id; left out: list what waits
     pub id: Option<String>,
-    /// Deny it instead
+    /// Deny the call instead
     #[arg(long, requires = "id")]
     pub deny: bool,
-    /// Then resume its session with Claude Code
+    /// Then resume the session of the call with Claude Code
     #[arg(long)]
     pub resume: bool,
+    /// Start no driver for the run; print the command that continues it
+    #[arg(long, requires = "id")]
+    pub no_continue: bool,
     /// Ask about all that wait through Telegram, one after the other
     #[arg(long, conflicts_with_all = ["id", "deny", "json"])]
     pub telegram: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `onloop reject`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct RejectArgs {
+    /// A run or a call, or the beginning of its id
+    pub id: String,
+    /// Why; kept in the record of the run
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// Have the agent do the step again, for that reason; otherwise the run ends
+    #[arg(long)]
+    pub redo: bool,
+    /// Start no driver for the run; print the command that continues it
+    #[arg(long)]
+    pub no_continue: bool,
+}
+
+/// `onloop reject`.
+pub async fn reject(io: &Io, args: &RejectArgs) -> Result<Exit, CommandError> {
+    let calls = pending::list(io).await?.calls;
+    if calls.iter().any(|call| call.id.starts_with(&args.id)) {
+        let id = Some(args.id.clone());
+        return approve(io, &ApproveArgs { id, deny: true, ..ApproveArgs::default() }).await;
+    }
+    reject_run(io, &args.id, (&args.reason, args.redo), args.no_continue).await
 }
 
 /// `onloop approve`.
@@ -48,16 +82,27 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> 
     let Waiting { calls, unreadable } = pending::list(io).await?;
     warn(io, &unreadable).await;
     let Some(wanted) = &args.id else {
-        show(io, &calls, args.json).await;
+        let runs = ChangeWatcher::default().look(io).await.runs;
+        let waits = |card: &RunCard| matches!(card.state, RunState::Waits);
+        let runs: Vec<RunCard> = runs.into_iter().filter(waits).collect();
+        show(io, &calls, &runs, args.json).await;
         return Ok(Exit::Done);
     };
+    if !args.deny && !calls.iter().any(|call| call.id.starts_with(wanted.as_str())) {
+        match select(io, Some(wanted), Fitting::OnlyUnfinished).await {
+            Ok(run) => return approve_run(io, &run.id, args.no_continue).await,
+            // The name is neither that of a call nor of a run.
+            Err(error) if error.kind() == ErrorKind::Refused => {}
+            Err(error) => return Err(error),
+        }
+    }
     let mut matching = calls.iter().filter(|call| call.id.starts_with(wanted.as_str()));
     let (Some(call), None) = (matching.next(), matching.next()) else {
         let shown = text::ellipsis(&text::one_line(wanted), 60);
         let many = calls.iter().filter(|call| call.id.starts_with(wanted.as_str())).count();
-        let why = if many == 0 { "no waiting call has" } else { "several waiting calls have" };
+        let why = if many == 0 { "nothing that waits has" } else { "several waiting calls have" };
         return Err(CommandError::usage(format!("{why} an id that begins with `{shown}`"))
-            .fix_by("list the waiting calls", "onloop approve"));
+            .fix_by("list what waits", "onloop approve"));
     };
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     // The bot is the one of the project in which the call was made.
@@ -102,16 +147,21 @@ async fn continue_session(
     Ok(Exit::Done)
 }
 
-async fn show(io: &Io, calls: &[PendingCall], json: bool) {
+async fn show(io: &Io, calls: &[PendingCall], runs: &[RunCard], json: bool) {
     if json {
-        io.result(format!("{}\n", pending_list(calls))).await;
+        let runs = serde_json::to_value(runs).expect("cards have only string keys");
+        let mut all = pending_list(calls);
+        if let (Some(all), Value::Array(runs)) = (all.as_array_mut(), runs) {
+            all.extend(runs);
+        }
+        io.result(format!("{all}\n")).await;
         return;
     }
-    if calls.is_empty() {
-        io.note("no call waits for an answer").await;
+    if calls.is_empty() && runs.is_empty() {
+        io.note("nothing waits for you").await;
         return;
     }
-    let mut out = String::new();
+    let mut out: String = runs.iter().map(entry).collect();
     for call in calls {
         let answer = match call.answer {
             None => "waits",
@@ -129,8 +179,24 @@ async fn show(io: &Io, calls: &[PendingCall], json: bool) {
             indented(&call.target),
         ));
     }
-    out.push_str("\nonloop approve ID [--deny] [--resume]\n");
+    if !runs.is_empty() {
+        out.push_str("\nonloop approve RUN\nonloop reject RUN --reason TEXT [--redo]\n");
+    }
+    if !calls.is_empty() {
+        out.push_str("\nonloop approve ID [--deny] [--resume]\n");
+    }
     io.result(out).await;
+}
+
+/// A run that waits, with what a person looks at before they decide.
+fn entry(card: &RunCard) -> String {
+    let since = card.since.map_or_else(String::new, |at| format!("  since {}", at.to_rfc3339()));
+    let branch = card.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
+    let RunCard { id, intent, folder, now, step, steps, .. } = card;
+    format!(
+        "{id}  waits{since}\n  {intent}\n  folder: {folder}{branch}\n  step {step} of {steps}: {now}\n  \
+         look at it: onloop status {id}\n"
+    )
 }
 
 /// The whole target, because what is not seen must not be approved. Invisible characters are escaped.

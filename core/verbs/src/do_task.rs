@@ -35,6 +35,9 @@ pub struct DoArgs {
     /// Uncommitted changes [default: ask, else ignore]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub dirty: Option<Dirty>,
+    /// Begin the run, then drive it in the background
+    #[arg(long)]
+    pub detach: bool,
     /// Who acts and for how long
     #[command(flatten)]
     pub drive: DriveArgs,
@@ -79,10 +82,18 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     task.worktree = repository.is_some();
     let includes_changes = task.worktree && settle_changes(io, &root, args.dirty).await?;
     let file = store_workflow(io, &root, &task).await?;
-    let (drive, fresh) = (args.drive.clone(), args.fresh);
-    let run = RunArgs { file: Some(file), drive, fresh, ..RunArgs::default() };
+    let run = RunArgs {
+        file: Some(file),
+        drive: args.drive.clone(),
+        fresh: args.fresh,
+        detach: args.detach,
+        ..RunArgs::default()
+    };
     let end = run_task(io, &run, TaskRun { task: &task, includes_changes }).await?;
-    complete(io, end, &args.drive).await
+    match args.detach {
+        true => Ok(end.exit),
+        false => complete(io, end, &args.drive).await,
+    }
 }
 
 /// The checks that were named, else the tests of the project.

@@ -75,7 +75,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     let run = store.run();
     io.note(format!("Run {id} is here now. It works in {}.", run.place.execution_root)).await;
     if !run.is_over() {
-        io.note(next_commands(run, "")).await;
+        io.note(next_commands(run)).await;
     }
     Ok(())
 }

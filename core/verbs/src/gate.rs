@@ -1,17 +1,18 @@
 //! `onloop gate N approved|rejected`: record a decision.
 
 mod displayed;
+mod waiting;
 
 pub use displayed::decide_as_displayed;
 pub use displayed::{DisplayedDecision, DisplayedRun};
+pub(crate) use waiting::{approve_run, reject_run};
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
-use onloop_engine::run::advice::resume_command;
+use onloop_engine::run::background::continue_run;
 use onloop_engine::run::change::{change_by, not_now};
 use onloop_engine::run::decider::{decider, demand_person};
-use onloop_engine::run::options::remembered_options;
 use onloop_engine::run::step_line::say_step;
 use onloop_engine::state::store::{CHANGED_SINCE, Store};
 use onloop_engine::terminal::ask::{self, Consulted};
@@ -45,6 +46,9 @@ pub struct GateArgs {
     /// Only if nothing was recorded since: `asks.seen` of `status ID --json`
     #[arg(long, value_name = "SHA256")]
     pub seen: Option<String>,
+    /// Start no driver for the run; print the command that continues it
+    #[arg(long)]
+    pub no_continue: bool,
     /// Print how the step and its run stand as JSON, instead of a line
     #[arg(long)]
     pub json: bool,
@@ -128,11 +132,17 @@ async fn decide_in(
         Mode::Human => Some(decider(io, channel)),
         Mode::Auto => None,
     };
+    let is_person = by.is_some();
     if args.redo {
-        return redo(io, store, args, by).await;
+        redo(io, store, args, by).await?;
+    } else {
+        let event = Event::GateDecided { step: args.step, decision, mode };
+        record(io, store, event, by, args.json).await?;
     }
-    let event = Event::GateDecided { step: args.step, decision, mode };
-    record(io, store, event, by, args.json).await
+    if is_person {
+        continue_run(io, store, args.no_continue).await;
+    }
+    Ok(())
 }
 
 /// Has the step acted again, with a reason for its agent.
@@ -149,9 +159,7 @@ async fn redo(
     }
     let (step, reason) = (args.step, io.redacted(&reason));
     change_by(io, store, Event::StepRedone { step, reason }, by).await?;
-    let options = remembered_options(io, store.paths()).await;
     say_step(io, store.run(), step, &format!("step {step}: to be done again"), args.json).await;
-    io.note(format!("This does it:\n  {}", resume_command(store.run(), &options))).await;
     Ok(())
 }
 
@@ -224,12 +232,21 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
                         .fix_by("a person approves", gate("approved"))
                         .fix_by("or rejects", gate("rejected")));
                 }
+                Consulted::Settled => {
+                    let what = "the run was decided about through another channel meanwhile";
+                    return Err(not_now(store.run(), CommandError::failed(what)));
+                }
                 Consulted::Interrupted => return Err(CommandError::interrupted()),
             }
         }
         Err(refusal) => return Err(not_now(store.run(), refusal)),
     };
-    record(io, &mut store, event, by, args.json).await
+    let is_person = by.is_some();
+    record(io, &mut store, event, by, args.json).await?;
+    if is_person {
+        continue_run(io, &store, args.no_continue).await;
+    }
+    Ok(())
 }
 
 /// What a person is asked about a step that waits for one.

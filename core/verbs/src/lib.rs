@@ -38,13 +38,14 @@ pub mod session;
 mod settle;
 pub mod status;
 mod step;
+mod stop;
 mod submit;
 mod transcript;
 mod undo;
 
 pub use abandon::{AbandonArgs, abandon};
 pub use adopt::{AdoptArgs, RelocateArgs, adopt, relocate};
-pub use approve::{ApproveArgs, approve};
+pub use approve::{ApproveArgs, RejectArgs, approve, reject};
 pub use compile::{CompileArgs, CompileTarget, compile};
 pub use confine::{ConfineArgs, confine};
 pub use cost::{CostArgs, CostBy, cost};
@@ -81,6 +82,7 @@ pub use session::{
 pub use settle::settle;
 pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs, list, next, status, summary};
 pub use step::{StepAction, StepArgs, step};
+pub use stop::{StopArgs, interrupt, stop};
 pub use submit::{Submitted, SubmittedCheckout, only_for_a_person, remember_submitted, submitted};
 pub use transcript::{TranscriptArgs, transcript};
 pub use undo::{UndoArgs, undo};

@@ -164,7 +164,7 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Result<Exit, Command
     if let Some(run) = &session.run_id {
         match Store::open(io, run).await {
             Ok(store) if !store.run().is_over() => {
-                let next = instruction(store.run(), "");
+                let next = instruction(store.run());
                 let what = format!("run `{run}` is not finished; next is {}", next.action);
                 let error = CommandError::failed(what);
                 return Err(match next.command() {

@@ -2,7 +2,7 @@
 
 use onloop_documents as documents;
 use onloop_documents::board;
-use onloop_effect::{Exit, Io, LockHolder};
+use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
 use onloop_engine::lookup::select::{Fitting, RunName, open};
@@ -10,7 +10,6 @@ use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::is_interrupted;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction};
-use onloop_engine::run::options::remembered_options;
 use onloop_engine::state::store::Store;
 use onloop_run::{Next, Platform, Run, StatusSummary, hold_line, render_summary, step_list};
 use onloop_syntax::text;
@@ -125,10 +124,9 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     if interrupted {
         io.note(format!(
             "\nNobody works on it: its onloop was killed. What its agent left is ended first, then \
-             step {}\nis verified before anything is done again:\n  onloop resume {}{}",
+             step {}\nis verified before anything is done again:\n  onloop resume {}",
             run.current_step(),
             run.id,
-            remembered_options(io, store.paths()).await
         ))
         .await;
     } else if !run.is_over() {
@@ -149,8 +147,13 @@ async fn status_lines(io: &Io, store: &Store) -> String {
     });
     let mut lines = vec![format!("Now: {now}{since}")];
     let driver = io.holder(&store.paths().driver_lock()).await.ok().flatten();
-    let driver = driver.filter(|holder| holder.live).map(|LockHolder { process, .. }| {
-        format!("process {} on {} drives it", process.pid, text::one_line(&process.host))
+    let driver = driver.filter(|holder| holder.live);
+    let is_background =
+        driver.as_ref().is_some_and(|holder| holder.role == Some(ProcessRole::Background));
+    let driver = driver.map(|LockHolder { process, .. }| {
+        let place = if is_background { " in the background" } else { "" };
+        let host = text::one_line(&process.host);
+        format!("process {} on {host} drives it{place}", process.pid)
     });
     let worker = run
         .acting
@@ -161,7 +164,11 @@ async fn status_lines(io: &Io, store: &Store) -> String {
         lines.push(format!("Who: {}", who.join(", ")));
     }
     lines.extend(then.map(|then| format!("Then: {then}")));
-    lines.iter().map(|line| text::wrapped(line, 80, 2) + "\n").collect()
+    let mut out: String = lines.iter().map(|line| text::wrapped(line, 80, 2) + "\n").collect();
+    if is_background {
+        out += &format!("Log: {}\n", store.paths().driver_log());
+    }
+    out
 }
 
 fn entry(found: &Found) -> String {
@@ -265,7 +272,7 @@ pub async fn next(io: &Io, args: &NextArgs) -> Result<Exit, CommandError> {
     // An agent of a run has the number of its step.
     let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
     let store = open(io, args.run.as_deref(), Fitting::Unfinished).await?;
-    let next = instruction(store.run(), &remembered_options(io, store.paths()).await);
+    let next = instruction(store.run());
     io.result(next_words(store.run(), &next, for_agent, args.json)).await;
     Ok(Exit::Done)
 }

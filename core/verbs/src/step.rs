@@ -11,7 +11,6 @@ use onloop_engine::run::checkpoint::{
 use onloop_engine::run::checks::{CheckOptions, Verification, take_baseline, verify_step};
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
-use onloop_engine::run::options::remembered_options;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::run::protect::{self, Guarded};
 use onloop_engine::run::review_driven::review_driven;
@@ -105,8 +104,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
         StepAction::Reopen => {
             let event = Event::StepReopened { step: number, reason };
             change_by(io, &mut store, event, Some(decider(io, DecisionChannel::Command))).await?;
-            let options = remembered_options(io, store.paths()).await;
-            let command = resume_command(store.run(), &options);
+            let command = resume_command(store.run());
             say_step(io, store.run(), number, &format!("reopened step {number}"), args.json).await;
             io.note(format!("This tries it again:\n  {command}")).await;
             Ok(Exit::Done)

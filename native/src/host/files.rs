@@ -373,6 +373,17 @@ fn version(metadata: &Metadata) -> Version {
     Version(format!("{modified:x}.{created:x}.{:x}", metadata.len()))
 }
 
+/// Opens a log for appending, for its owner only; creates it and its folders.
+pub(super) fn open_appended(root: &Root, path: &str) -> Result<File, Failure> {
+    let readers = Readers::of(true);
+    let fail = |error: io::Error| failure::of_path(&error, "write", path);
+    let target = root.resolve(path)?;
+    create_folders(paths::folder_of(&target), Durability::Relaxed, readers).map_err(fail)?;
+    let (file, _) = open::to_append(&target, true, readers).map_err(fail)?;
+    regular(&file.metadata().map_err(fail)?, "write", path)?;
+    Ok(file)
+}
+
 /// Opens the log of a process with the same rules.
 pub(super) fn open_stream(root: &Root, path: &str, private: bool) -> Result<File, Failure> {
     let readers = Readers::of(private);

@@ -25,6 +25,7 @@ mod command;
 #[cfg(unix)]
 mod group;
 mod host_programs;
+mod interrupt;
 mod launch;
 mod log;
 #[cfg(unix)]
@@ -49,7 +50,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{
-    Failure, FailureKind, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec, Redaction, Start,
+    Failure, FailureKind, LaunchSpec, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec,
+    Redaction, Start,
 };
 
 use super::{
@@ -254,15 +256,21 @@ impl Processes for OsProcesses {
         Err(Failure::new(FailureKind::Unsupported, message))
     }
 
-    fn launch(&mut self, argv: &[String], wait_ms: u64) -> Result<(), Failure> {
-        if self.left.is_some() {
-            return Err(another_is_left());
-        }
+    fn launch(&mut self, spec: &LaunchSpec) -> Result<(), Failure> {
         #[cfg(unix)]
-        if self.orphans == Orphans::End {
+        if self.orphans == Orphans::End && self.left.is_none() {
             orphans::leave_the_next();
         }
-        launch::launch(&self.root, &self.interrupts, argv, Duration::from_millis(wait_ms))
+        launch::launch(&self.root, &self.interrupts, spec, |session| {
+            #[cfg(unix)]
+            orphans::leave_session(session);
+            #[cfg(not(unix))]
+            let _ = session;
+        })
+    }
+
+    fn interrupt(&mut self, process: &ProcessIdentity, now: bool) -> Result<(), Failure> {
+        interrupt::interrupt(process, now)
     }
 
     fn left_running(&self) -> Option<LeftRunning> {

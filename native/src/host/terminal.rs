@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use onloop_core::effect::{Failure, FailureKind, InputUnit, Say, Start};
+use onloop_core::effect::{Failure, FailureKind, FileSize, InputUnit, Say, Start};
 
-use super::{Interrupts, Progress, Terminal, failure};
+use super::{Interrupts, Progress, Root, Terminal, failure};
 #[cfg(unix)]
 pub(crate) use fit::cut;
-use input::Lines;
+use input::{Lines, WatchedFile};
 pub use meanwhile::Meanwhile;
 use status::StatusLine;
 
@@ -22,6 +22,7 @@ use status::StatusLine;
 #[derive(Debug)]
 pub struct OsTerminal {
     attended: bool,
+    root: Root,
     style: Style,
     input: Lines,
     interrupts: Interrupts,
@@ -70,6 +71,7 @@ impl OsTerminal {
     pub fn new(start: &Start, interrupts: &Interrupts) -> OsTerminal {
         OsTerminal {
             attended: start.terminal.stdin,
+            root: Root::new(&start.cwd),
             style: Style::of(start.terminal.stderr, &start.env),
             input: Lines::default(),
             interrupts: interrupts.clone(),
@@ -80,6 +82,10 @@ impl OsTerminal {
     /// Returns a handle that tells after the end whether all results were written.
     pub fn lost_output(&self) -> LostOutput {
         self.lost.clone()
+    }
+
+    fn watched(&self, file: &FileSize) -> Result<WatchedFile, Failure> {
+        Ok(WatchedFile { path: self.root.resolve(&file.path)?, size_bytes: file.size_bytes })
     }
 
     fn note(&self, text: &str) -> io::Result<()> {
@@ -112,15 +118,23 @@ impl Terminal for OsTerminal {
         }
     }
 
-    fn ask(&mut self, question: &str) -> Result<String, Failure> {
+    fn ask(
+        &mut self,
+        question: &str,
+        unless_changed: Option<&FileSize>,
+    ) -> Result<Option<String>, Failure> {
         if !self.attended {
             return Err(input::no_person());
         }
         self.interrupts.check()?;
+        let watched = unless_changed.map(|file| self.watched(file)).transpose()?;
+        if watched.as_ref().is_some_and(WatchedFile::has_changed) {
+            return Ok(None);
+        }
         self.input.forget_typed();
         self.note(question).map_err(|error| failure::of(&error, "cannot ask"))?;
-        let answer = self.input.next(&self.interrupts);
-        if answer.is_err() {
+        let answer = self.input.next(&self.interrupts, watched.as_ref());
+        if !matches!(answer, Ok(Some(_))) {
             // The cursor is still behind the question.
             let _ = self.note("\n");
         }

@@ -1,9 +1,7 @@
-//! Effects of keys: programs of core, the pager, signals, processes.
+//! Effects of keys: programs of core, the pager, signals.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
 use std::rc::Rc;
 
 use onloop_core::effect::{Exit, Failure, Io, Outcome, Program, Reply, Request, Say};
@@ -11,9 +9,9 @@ use onloop_core::engine::error::{CommandError, verb_program};
 use onloop_core::text;
 use onloop_core::verb::DisplayedRun;
 use onloop_core::watch::{
-    decide_on_screen, resume_options, show_on_screen, stop_driver, stop_session_of,
+    decide_on_screen, resume_on_screen, show_on_screen, stop_on_screen, stop_session_of,
 };
-use rustix::process::{Pid, Signal, kill_current_process_group, kill_process};
+use rustix::process::{Signal, kill_current_process_group};
 
 use super::Watching;
 use super::model::{Action, Model};
@@ -111,12 +109,18 @@ impl Watching {
                     _ => said,
                 });
             }
-            Action::StopRun { run } => self.stop(host, model, run),
+            Action::StopRun { run } => {
+                let stop = async move |io: Io| stop_on_screen(&io, &run).await;
+                model.message = Some(self.quiet_verb(host, stop).1);
+            }
             Action::StopSession { id, folder } => {
                 let stop = async move |io: Io| stop_session_of(&io, &id, &folder).await;
                 model.message = Some(self.quiet_verb(host, stop).1);
             }
-            Action::Resume { run } => self.resume(host, model, run)?,
+            Action::Resume { run } => {
+                let resume = async move |io: Io| resume_on_screen(&io, &run).await;
+                model.message = Some(self.quiet_verb(host, resume).1);
+            }
         }
         let message = model.message.take();
         self.refresh(host, model);
@@ -135,57 +139,5 @@ impl Watching {
         terminal.flush()?;
         self.wait_for_key(screen)?;
         screen.enter_again()
-    }
-
-    /// Interrupts the driver of a run, as Ctrl-C does.
-    fn stop(&mut self, host: &mut OsHost, model: &mut Model, run: String) {
-        let found = Rc::new(RefCell::new(None));
-        let to = found.clone();
-        let (_, said) = self.quiet_verb(host, async move |io: Io| {
-            *to.borrow_mut() = Some(stop_driver(&io, &run).await?);
-            Ok(Exit::Done)
-        });
-        let process = found.take().and_then(|process: u32| i32::try_from(process).ok());
-        model.message = Some(match process.and_then(Pid::from_raw) {
-            None => said,
-            Some(process) => match kill_process(process, Signal::INT) {
-                Ok(()) => "It was told to stop; it saves what it has first.".to_owned(),
-                Err(error) => format!("It could not be stopped: {error}"),
-            },
-        });
-    }
-
-    /// Resumes a run in the background, with its options.
-    fn resume(&mut self, host: &mut OsHost, model: &mut Model, run: String) -> io::Result<()> {
-        let found = Rc::new(RefCell::new(None));
-        let (to, id) = (found.clone(), run.clone());
-        let (_, said) = self.quiet_verb(host, async move |io: Io| {
-            *to.borrow_mut() = Some(resume_options(&io, &id).await?);
-            Ok(Exit::Done)
-        });
-        let options: Option<String> = found.take();
-        let Some(options) = options else {
-            model.message = Some(said);
-            return Ok(());
-        };
-        // The state home stores the options as a shell line.
-        let line = format!("exec \"$0\" resume {}{options}", text::shell_word(&run));
-        let child = Command::new("sh")
-            .args(["-c", &line])
-            .arg(std::env::current_exe()?)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            // Ctrl-C and the end of this terminal must not reach it.
-            .process_group(0)
-            .spawn();
-        model.message = Some(match child {
-            Ok(child) => {
-                self.resumed.push((run, child));
-                "The run continues in the background.".to_owned()
-            }
-            Err(error) => format!("It could not be resumed: {error}"),
-        });
-        Ok(())
     }
 }

@@ -36,7 +36,7 @@ export function parse(text: string): Holder | undefined {
 /** Treats an unknown role, which a newer onloop wrote, like a server. */
 function roleOf(value: unknown): ProcessRole | null {
   if (value === undefined || value === null) return null;
-  return value === "embedded" ? value : "server";
+  return value === "embedded" || value === "background" ? value : "server";
 }
 
 /** The holder in a message. */

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Failure } from "../failure.js";
-import type { Host, HostRequest } from "../host.js";
+import type { Asked, Host, HostRequest } from "../host.js";
 import type { Outcome, Start } from "../vocabulary.js";
 import { NodeChanges } from "./changes.js";
 import { unknownRequest } from "./errors.js";
@@ -10,7 +10,7 @@ import { NodeFiles } from "./files.js";
 import { NodeGit } from "./git.js";
 import { http } from "./http.js";
 import { Interrupts } from "./interrupts.js";
-import { launch } from "./launch.js";
+import { interrupt, launch } from "./launch.js";
 import { NodeLocks } from "./locks.js";
 import { withProgress } from "./git_progress.js";
 import { ancestors, identity } from "./process_table.js";
@@ -38,6 +38,7 @@ export interface NodeHostOptions {
 
 export class NodeHost implements Host {
   readonly cwd: string;
+  readonly #root: Root;
   readonly #interrupts = new Interrupts();
   readonly #files: NodeFiles;
   readonly #changes: NodeChanges;
@@ -55,6 +56,7 @@ export class NodeHost implements Host {
     this.#attended = options.attended ?? process.stdin.isTTY === true;
     this.#frozenMs = options.frozenMs;
     const root = new Root(this.cwd);
+    this.#root = root;
     const interrupts = this.#interrupts;
     const styled = isStyled(process.stderr.isTTY === true, process.env);
     const terminal = new NodeTerminal({ attended: this.#attended, styled }, interrupts);
@@ -119,8 +121,10 @@ export class NodeHost implements Host {
       case "end_group":
         return { is: "ended", survivors: await endGroup(request) };
       case "launch":
-        this.#processes.refuseSecond();
-        await launch(this.#interrupts, this.cwd, request);
+        await launch(this.#interrupts, this.#root, request);
+        break;
+      case "interrupt":
+        await interrupt(request);
         break;
       case "git": {
         const work = (): Promise<Outcome> => this.#git.perform(request);
@@ -133,7 +137,7 @@ export class NodeHost implements Host {
       case "serve":
         return this.#serve.perform(request);
       case "ask":
-        return { is: "answer", answer: await this.#terminal.ask(request.question) };
+        return this.#ask(request);
       case "read_input":
         return this.#terminal.read(request);
       case "changes":
@@ -148,6 +152,12 @@ export class NodeHost implements Host {
         return unknownRequest(request);
     }
     return { is: "done" };
+  }
+
+  async #ask({ question, unless_changed: watched }: Asked<"ask">): Promise<Outcome> {
+    const file = watched && { path: this.#root.resolve(watched.path), sizeBytes: watched.size_bytes };
+    const answer = await this.#terminal.ask(question, file);
+    return answer === undefined ? { is: "changed", changed: true } : { is: "answer", answer };
   }
 
   /** Reports no duration with a frozen clock, so that the output is reproducible. */

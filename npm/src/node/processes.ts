@@ -82,7 +82,7 @@ export class NodeProcesses {
   }
 
   /** Throws while a program is left running. */
-  refuseSecond(): void {
+  #refuseSecond(): void {
     if (!this.#isLeft) return;
     const why = "another program still runs, and onloop runs one at a time";
     throw new Failure("busy", why);
@@ -93,7 +93,7 @@ export class NodeProcesses {
       // A program must not run unconfined where the caller expects a sandbox.
       throw new Failure("unsupported", "use the native onloop for that");
     }
-    this.refuseSecond();
+    this.#refuseSecond();
     this.#interrupts.check();
     const [program, words] = command(spec.command);
     const env = environment(spec);
@@ -196,7 +196,11 @@ function isForCmd(command: Command): boolean {
   return "shell" in command && command.shell === "cmd";
 }
 
-function environment({ env_remove: envRemove, env_set: envSet }: ProcessSpec): NodeJS.ProcessEnv {
+/** The environment of a program. */
+export function environment({
+  env_remove: envRemove,
+  env_set: envSet,
+}: Pick<ProcessSpec, "env_remove" | "env_set">): NodeJS.ProcessEnv {
   const env = { ...process.env };
   const name = (name: string, value: string): string => {
     if (name === "" || /[=\0]/.test(name) || value.includes("\0")) {

@@ -1,5 +1,6 @@
 /** The standard streams: results, notes, questions and input. */
 
+import { statSync } from "node:fs";
 import { Failure } from "../failure.js";
 import type { Asked } from "../host.js";
 import type { Outcome } from "../vocabulary.js";
@@ -16,6 +17,21 @@ const CTRL_C = 3;
 
 /** Escape sequences, and control characters except white space. */
 const STYLES = /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b\x0e-\x1f\x7f]/g;
+
+/** How often the size of a watched file is read. */
+const LOOK_AT_FILE_MS = 250;
+
+/** A file whose change closes a question. */
+export interface WatchedFile {
+  path: string;
+  sizeBytes: number;
+}
+
+/** Whether the file has another size. A file that cannot be read has not changed. */
+function hasChanged(file: WatchedFile | undefined): boolean {
+  const size = file && statSync(file.path, { throwIfNoEntry: false })?.size;
+  return size !== undefined && size !== file?.sizeBytes;
+}
 
 /** How questions and notes are shown. */
 export interface TerminalSettings {
@@ -70,13 +86,17 @@ export class NodeTerminal {
     }
   }
 
-  async ask(question: string): Promise<string> {
+  /** Asks a question; `undefined`: the size of `watched` is another one. */
+  async ask(question: string, watched?: WatchedFile): Promise<string | undefined> {
     if (!this.#settings.attended) throw unattended();
     this.#interrupts.check();
+    if (hasChanged(watched)) return undefined;
     await this.#discardTyped();
     await this.note(question);
     try {
-      return await this.#line();
+      const line = await this.#line(watched);
+      if (line === undefined) await this.note("\n");
+      return line;
     } catch (error) {
       // The cursor is still behind the question.
       await this.note("\n").catch(() => undefined);
@@ -154,12 +174,13 @@ export class NodeTerminal {
     return was;
   }
 
-  async #line(): Promise<string> {
+  async #line(watched: WatchedFile | undefined): Promise<string | undefined> {
     for (;;) {
       const line = this.#takeLine();
       if (line !== undefined) return line;
       if (this.#ended) throw unattended();
-      await this.#more();
+      if (hasChanged(watched)) return undefined;
+      await this.#more(watched && LOOK_AT_FILE_MS);
     }
   }
 

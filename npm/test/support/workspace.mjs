@@ -40,6 +40,7 @@ export function environment(home, more = {}) {
     ONLOOP_STATE_HOME: state,
     // Only the native program has a sandbox.
     ONLOOP_CONFINE: "off",
+    ONLOOP_CONTINUE: "never",
     LANG: "C.UTF-8",
     ONLOOP_NOW: "2026-03-20T21:23:15Z",
     GIT_CONFIG_NOSYSTEM: "1",

@@ -168,7 +168,7 @@ fn a_wait_that_is_too_long_pauses_the_run_and_says_what_to_do() {
     let expected = format!(
         "\nPaused: claude: its limit on usage is reached until {at}; that is longer than \
          --max-wait, 6h ({id})\nContinue when it is served again, with another agent (--agent \
-         NAME), or wait\nlonger (--max-wait TIME):\n  onloop resume {id} --agent claude\n",
+         NAME), or wait\nlonger (--max-wait TIME):\n  onloop resume {id}\n",
         id = run.id
     );
     assert!(host.notes().contains(&expected), "{}", host.notes());

@@ -1,7 +1,7 @@
 //! What `resume` refuses, and the explicit words with which a person insists.
 
 use super::OnDisk;
-use crate::run::{FILE, command_below, project, run, standing, workflow};
+use crate::run::{FILE, command_below, decide_and_resume, project, run, standing, workflow};
 use crate::workspace::Workspace;
 
 /// The first step waits for a person after it was done; both count their turns.
@@ -148,8 +148,7 @@ fn a_damaged_record_is_named_and_left_alone_until_it_is_rebuilt() {
         let aside = rebuilt.stderr.lines().find_map(|line| line.split(" is kept as ").nth(1));
         let aside = aside.unwrap_or_else(|| panic!("{}", rebuilt.stderr));
         assert_eq!(std::fs::read(aside).unwrap(), bytes);
-        let approve = command_below(&rebuilt, "Approve and continue");
-        project.shell(&approve).expect_exit(0);
+        decide_and_resume(&project, &rebuilt, "Approve; ").expect_exit(0);
         assert_eq!(standing(&project), "completed: done, done");
     }
 }

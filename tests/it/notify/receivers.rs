@@ -35,9 +35,8 @@ fn a_command_gets_the_facts_and_nothing_of_them_is_taken_for_shell() {
         assert!(env.contains(&line), "{line} in {env}");
     }
     let text = project.read("told.txt");
-    let command = command_below(&paused, "Approve and continue");
-    let command = command.split(" && ").next().unwrap();
-    assert!(text.contains(command), "{command} in {text}");
+    let command = command_below(&paused, "Approve; ");
+    assert!(text.contains(&command), "{command} in {text}");
     let json: serde_json::Value = serde_json::from_str(&project.read("told.json")).unwrap();
     assert_eq!(json["step_name"], "Say $(touch pwned) `touch pwned` hello");
     assert!(!project.path("pwned").exists());
@@ -121,7 +120,8 @@ fn a_gate_that_is_decided_elsewhere_is_not_waited_for_in_the_chat() {
             run.join().expect("it ended")
         });
         let ended = ended.expect_exit(exit);
-        let said = "The run has changed since it was asked about; it continues as it is now.\n";
+        let said =
+            "A person has decided about the run with a command; it continues as it is now.\n";
         assert!(ended.stderr.contains(said), "{}", ended.stderr);
         assert_eq!(project.record()["status"], status);
         let closed = api.payloads("editMessageText")[0]["text"].as_str().unwrap().to_owned();

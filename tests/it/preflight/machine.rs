@@ -235,7 +235,7 @@ impl Session {
                 outcome.notes.push_str(&note);
                 Ok(effect::Outcome::Done)
             }
-            Request::Ask { question, choices: _ } => {
+            Request::Ask { question, choices: _, unless_changed: _ } => {
                 outcome.questions.push(question);
                 let answer = self.answers.as_mut().and_then(VecDeque::pop_front);
                 let answer = answer.ok_or(Failure::new(FailureKind::Closed, "gone"))?;

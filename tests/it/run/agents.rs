@@ -1,6 +1,6 @@
 //! What an agent is given, and what becomes of how it ends.
 
-use super::{FILE, command_below, project, run, standing};
+use super::{FILE, decide_and_resume, project, run, standing};
 use crate::workspace::Workspace;
 
 const UNTIL_TWO: &str = "\
@@ -96,7 +96,7 @@ pub(super) fn assert_gone(project: &Workspace, file: &str) {
 }
 
 #[test]
-fn the_printed_command_brings_the_same_agent_back() {
+fn resume_brings_the_same_agent_back() {
     let steps = format!("{UNTIL_TWO}\n{}", UNTIL_TWO.replace("Step 1", "Step 2"));
     let project =
         project("", &steps.replace("max_iterations: 3\n", "max_iterations: 3\ngate: human\n"));
@@ -104,9 +104,9 @@ fn the_printed_command_brings_the_same_agent_back() {
     let agent = "touch \"it's\"; cat >/dev/null; echo x >> turns";
     let paused = run(&project, &["--agent-command", agent]).expect_exit(3);
     assert_eq!(standing(&project), "paused: done, pending");
-    let paused = project.shell(&command_below(&paused, "Approve and continue")).expect_exit(3);
+    let paused = decide_and_resume(&project, &paused, "Approve; ").expect_exit(3);
     assert_eq!(standing(&project), "paused: done, done");
-    project.shell(&command_below(&paused, "Approve and continue")).expect_exit(0);
+    decide_and_resume(&project, &paused, "Approve; ").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
     assert_eq!(project.read("turns"), "x\nx\n");
 }

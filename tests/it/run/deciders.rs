@@ -24,15 +24,12 @@ fn told(line: &str) -> String {
     without_numbers(&said).trim_end().to_owned()
 }
 
-/// `process 123` and `kill -INT 123` with `N` for the number.
+/// `process 123` with `N` for the number.
 fn without_numbers(text: &str) -> String {
+    const MARK: &str = "process ";
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = ["process ", "kill -INT "]
-        .iter()
-        .filter_map(|mark| rest.find(mark).map(|at| at + mark.len()))
-        .min()
-    {
+    while let Some(at) = rest.find(MARK).map(|at| at + MARK.len()) {
         out += &rest[..at];
         rest = &rest[at..];
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -54,6 +51,9 @@ fn what_is_a_persons_to_decide_is_refused_in_an_agents_turn() {
         ("onloop step 1 reopen --reason x", "opening a step again", 1),
         ("onloop abandon $id --reason x", "abandoning a run", 4),
         ("onloop adopt $id --yes", "adopting a run", 4),
+        ("onloop approve $id", "an approval", 4),
+        ("onloop reject $id --reason x", "a rejection", 4),
+        ("onloop stop $id", "stopping a run", 4),
         ("onloop relocate $id --to /", "moving a run", 4),
         ("onloop resume $id --take-over --reason x", "how a run goes on", 4),
         ("onloop resume $id --interrupted done", "how a run goes on", 4),
@@ -116,7 +116,7 @@ fn nobody_else_drives_a_run_step_by_step_while_it_is_driven() {
     let expected = "error: another onloop works on run `ID`\n  cause: ";
     assert!(busy.starts_with(expected), "{busy}");
     assert!(
-        busy.ends_with("\n  fix: wait until it is done, or interrupt it:\n    kill -INT N\nexit 4"),
+        busy.ends_with("\n  fix: wait until it is done, or stop it:\n    onloop stop ID\nexit 4"),
         "{busy}"
     );
 }

@@ -1,6 +1,6 @@
 //! Who approves a step, and what a decision does.
 
-use super::{command_below, project, run, standing};
+use super::{command_below, decide_and_resume, project, run, standing};
 use crate::workspace::Workspace;
 
 /// Two steps; the first has these further lines.
@@ -22,9 +22,11 @@ fn a_human_gate_pauses_and_the_printed_command_goes_on() {
     assert_eq!(standing(&project), "paused: done, pending");
     assert!(!project.path("second").exists());
     assert!(paused.stderr.contains("Report: "), "{}", paused.stderr);
-    let command = command_below(&paused, "Approve and continue");
-    let done = project.shell(&command).expect_exit(0);
-    assert!(done.stdout.starts_with("gate 1: approved (human)\n"), "{}", done.stdout);
+    let command = command_below(&paused, "Approve; the run then continues");
+    let approved = project.shell(&command).expect_exit(0);
+    assert_eq!(approved.stdout, "gate 1: approved (human)\n");
+    let further = command_below(&approved, "Continue the run (`run.continue: never`)");
+    project.shell(&further).expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
     assert_eq!(project.read("first"), "x\n", "nothing was done twice");
 }
@@ -48,7 +50,7 @@ fn a_rejected_gate_blocks_and_can_be_turned_around() {
     assert_eq!(standing(&project), "blocked: done, pending");
     let still = project.onloop(&["resume"]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: done, pending", "resuming is no approval");
-    project.shell(&command_below(&still, "Change your mind")).expect_exit(0);
+    decide_and_resume(&project, &still, "Change your mind").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
 }
 
@@ -114,14 +116,14 @@ fn approving_a_review_skips_no_check() {
     assert!(paused.stderr.contains("To review: is it nice?"), "{}", paused.stderr);
     let checks = project.record()["steps"][0]["verify"]["checks"].clone();
     assert_eq!(checks[1]["passed"], true, "the machine check was evaluated: {checks}");
-    project.shell(&command_below(&paused, "Approve and continue")).expect_exit(0);
+    decide_and_resume(&project, &paused, "Approve; ").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
     // What no longer holds at the end is found, approved or not.
     let project = gated("", REVIEW_FIRST);
     project.write("good", "");
     let paused = run(&project, &[]).expect_exit(3);
     std::fs::remove_file(project.path("good")).unwrap();
-    project.shell(&command_below(&paused, "Approve and continue")).expect_exit(1);
+    decide_and_resume(&project, &paused, "Approve; ").expect_exit(1);
     assert_eq!(standing(&project), "blocked: failed, done");
 }
 
@@ -132,7 +134,7 @@ fn a_rejected_review_can_be_approved_later() {
     project.shell(&command_below(&paused, "Reject")).expect_exit(0);
     assert_eq!(standing(&project), "blocked: blocked, pending");
     let still = project.onloop(&["resume"]).expect_exit(1);
-    project.shell(&command_below(&still, "Change your mind")).expect_exit(0);
+    decide_and_resume(&project, &still, "Change your mind").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
 }
 

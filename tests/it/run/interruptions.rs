@@ -55,7 +55,7 @@ fn a_resumed_run_keeps_its_agent_and_options() {
     project.write("go", "");
     let resumed = project.onloop(&["resume"]).expect_exit(0);
     let said = &resumed.stderr;
-    assert!(said.contains("\n  As before: --agent-command 'echo it"), "{said}");
+    assert!(said.contains("\n  Options: --agent-command 'echo it"), "{said}");
     assert!(said.contains(" --verify-timeout 5m\n"), "{said}");
     assert_eq!(project.read("acted"), "it's\nit's\n");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{command_below, project, run};
+use super::{project, run};
 use crate::workspace::{Run, Workspace, program};
 
 pub(super) fn paused() -> (Workspace, String) {
@@ -27,7 +27,7 @@ fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
     let status = project.onloop(&["status"]).expect_exit(0);
     assert!(status.stdout.contains(&id) && status.stdout.contains("paused"), "{}", status.stdout);
     let one = project.onloop(&["status", &id]).expect_exit(0);
-    project.shell(&command_below(&one, "Approve and continue")).expect_exit(0);
+    super::decide_and_resume(&project, &one, "Approve; ").expect_exit(0);
     assert_eq!(project.onloop(&["status"]).expect_exit(0).stdout, "");
     assert!(project.onloop(&["list"]).expect_exit(0).stdout.contains(&id));
     assert_eq!(json(&project.onloop(&["status", "--json"]).stdout), json("[]"));
@@ -91,23 +91,34 @@ fn status_says_who_works() {
 }
 
 #[test]
-fn hints_repeat_the_options_that_the_run_was_started_with() {
+fn resume_keeps_the_options_of_the_run() {
     let (project, id) = paused();
-    let options = ["--agent-command", "true 'a b'", "--max-wait", "2h"];
+    let options = ["--agent-command", "true a", "--max-wait", "2h"];
     run(&project, &[&["--fresh"][..], &options].concat()).expect_exit(3);
     let other = project.kept_ids().into_iter().find(|other| *other != id).unwrap();
-    let words = format!("onloop resume {other} --agent-command ");
-    let said = |words: &[&str]| project.onloop(words).expect_exit(0).stderr;
-    let status = said(&["status", &other]);
-    let again = &status[status.find(&words).unwrap_or_else(|| panic!("{status}"))..];
-    let again = again.lines().next().unwrap().to_owned();
-    assert!(again.ends_with(" --max-wait 2h"), "{again}");
-    let redo = ["gate", "1", "rejected", "--redo", "--reason", "so", "--run-id", &other];
-    assert_eq!(said(&redo), format!("This does it:\n  {again}\n"));
-    // It means what was meant.
-    project.shell(&again).expect_exit(3);
-    // What was started without any has none.
-    assert!(said(&["status", &id]).contains(&format!("&& onloop resume {id}\n")));
+    let said = |words: &[&str]| project.onloop(words).expect_exit(3).stderr;
+    let again = said(&["resume", &other]);
+    assert!(again.contains("\n  Options: --agent-command 'true a' --max-wait 2h\n"), "{again}");
+    // An option of the command line counts instead, from then on.
+    said(&["resume", &other, "--agent", "script", "--max-wait", "1h"]);
+    let again = said(&["resume", &other]);
+    assert!(again.contains("\n  Options: --agent script --max-wait 1h\n"), "{again}");
+    // The agent that was found without a name is kept, too.
+    assert!(said(&["resume", &id]).contains("\n  Options: --agent script\n"));
+}
+
+#[test]
+fn a_secret_value_in_the_options_is_named_again() {
+    let (project, _) = paused();
+    let project = project.with_env("DEPLOY_TOKEN", "tok-12345678");
+    let agent = ["--agent-command", "true tok-12345678"];
+    run(&project, &[&["--fresh"][..], &agent].concat()).expect_exit(3);
+    let id = project.kept_ids().pop().unwrap();
+    let options = std::fs::read_to_string(project.kept(&id, "options")).unwrap();
+    assert!(!options.contains("tok-12345678"), "{options}");
+    let refused = crate::flat(&project.onloop(&["resume", &id]).expect_exit(2).stderr);
+    assert!(refused.contains("secret value, which onloop does not store"), "{refused}");
+    project.onloop(&["resume", &id, "--agent", "script"]).expect_exit(3);
 }
 
 #[test]

@@ -155,6 +155,20 @@ fn a_gate_is_answered_in_place() {
 }
 
 #[test]
+fn a_question_closes_when_the_decision_comes_through_another_channel() {
+    let project = project("", GATED).with_env("USER", "anna");
+    let mut session = Session::start(&project, RUN);
+    session.expect(GATE);
+    session.keyboard.write_all(b"ye").unwrap();
+    let approved = project.onloop(&["gate", "1", "approved"]).expect_exit(0);
+    assert!(approved.stderr.contains(" continues the run.\n"), "{}", approved.stderr);
+    session.expect("anna has decided about the run with a command; it continues as it is now.");
+    let (seen, exit) = session.end();
+    assert_eq!(exit, Some(0), "{seen}");
+    assert_eq!(standing(&project), "completed: done, done");
+}
+
+#[test]
 fn a_gate_is_explained_before_it_is_answered() {
     let project = project("", GATED);
     let mut session = Session::start(&project, RUN);

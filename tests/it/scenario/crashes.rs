@@ -61,6 +61,32 @@ fn a_run_survives_a_power_cut_at_every_moment() {
     }
 }
 
+/// Decisions start drivers, which do nothing here.
+fn machine_that_continues() -> SimHost {
+    let mut machine = machine();
+    machine.env.insert("ONLOOP_CONTINUE".to_owned(), "auto".to_owned());
+    machine.on("/opt/onloop resume", |_, _| SimProcess::exit(0, ""));
+    machine
+}
+
+#[test]
+fn a_power_cut_while_a_driver_is_started_loses_no_decision() {
+    let mut undisturbed = machine_that_continues();
+    carry_on(&mut undisturbed);
+    assert_eq!(undisturbed.launched.len(), 2, "{:?}", undisturbed.launched);
+    let is_launch = |request: &Request| matches!(request, Request::Launch(_));
+    let launches: Vec<usize> =
+        (0..).zip(&undisturbed.requests).filter(|(_, r)| is_launch(r)).map(|(at, _)| at).collect();
+    for launch in launches {
+        for at_request in launch - 3..launch + 3 {
+            for moment in [Moment::Before, Moment::After] {
+                let loss = PowerLoss { at_request, moment, lose_relaxed: true };
+                with_a_power_cut(loss, machine_that_continues());
+            }
+        }
+    }
+}
+
 #[test]
 fn an_undisturbed_run_finishes_well() {
     let mut machine = machine();

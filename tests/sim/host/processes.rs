@@ -3,8 +3,8 @@
 use std::mem::take;
 
 use onloop_core::effect::{
-    Durability, Failure, FailureKind, Outcome, ProcessEnd, ProcessGroup, ProcessSpec,
-    ProcessStatus, Redaction,
+    Durability, Failure, FailureKind, LaunchSpec, Outcome, ProcessEnd, ProcessGroup,
+    ProcessIdentity, ProcessSpec, ProcessStatus, Redaction,
 };
 use onloop_core::limits;
 use onloop_core::time::Timestamp;
@@ -101,14 +101,20 @@ impl SimHost {
         Ok(self.follow(process, spec.wake_after_ms, spec.wake_on_input))
     }
 
-    /// A program that outlives the one that starts it; nobody hears of it again.
-    pub(super) fn launch(&mut self, argv: Vec<String>, wait_ms: u64) -> Result<(), Failure> {
-        if self.left.is_some() {
-            return Err(Failure::new(FailureKind::Busy, "another program was left running"));
-        }
+    /// A program that outlives the one that starts it. Its output is in its log.
+    pub(super) fn launch(&mut self, launch: &LaunchSpec) -> Result<(), Failure> {
         self.take_interrupt()?;
+        let LaunchSpec { argv, cwd, env_remove, log, wait_ms } = launch;
         let program = argv.first().cloned().unwrap_or_default();
-        let process = self.scripts.run(&mut self.disk, &ProcessSpec::argv(argv))?;
+        let spec = ProcessSpec::argv(argv).in_folder(cwd).without_env(env_remove.clone());
+        let process = self.scripts.run(&mut self.disk, &spec)?;
+        if let Some(log) = log {
+            let so_far = self.disk.get(log).map_or(0, <[u8]>::len) as u64;
+            let output = [process.stdout.as_slice(), &process.stderr].concat();
+            self.disk.append(log, &output, so_far, Durability::Relaxed, true)?;
+        }
+        self.launched.push(launch.clone());
+        let wait_ms = *wait_ms;
         self.now = self.after(process.duration_ms.min(wait_ms));
         match process.status {
             _ if process.duration_ms > wait_ms => Ok(()),
@@ -118,6 +124,18 @@ impl SimHost {
                 Err(Failure::new(FailureKind::NotFound, format!("`{program}` is not there")))
             }
             status => Err(Failure::new(FailureKind::Other, format!("`{program}`: {status:?}"))),
+        }
+    }
+
+    /// No program of this machine takes an interrupt from another one: its test raises it.
+    pub(super) fn interrupt(&self, process: &ProcessIdentity) -> Result<(), Failure> {
+        let own = self.start(&[]).process;
+        if process.host != own.host {
+            return Err(Failure::new(FailureKind::Unsupported, "that is another machine"));
+        }
+        match process.pid == own.pid || self.suspended == Some(process.pid) {
+            true => Ok(()),
+            false => Err(Failure::new(FailureKind::NotFound, "that process has ended")),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a program says and is told: results, notes, standard input and answers.
 
-use onloop_core::effect::{Failure, FailureKind, InputUnit, Outcome, Say};
+use onloop_core::effect::{Failure, FailureKind, FileSize, InputUnit, Outcome, Say};
 
 use super::SimHost;
 
@@ -35,12 +35,19 @@ impl SimHost {
         Ok(Outcome::Input { bytes: bytes.into() })
     }
 
-    pub(super) fn ask(&mut self) -> Result<String, Failure> {
+    pub(super) fn ask(&mut self, unless_changed: Option<&FileSize>) -> Result<Outcome, Failure> {
         let closed = || Failure::new(FailureKind::Closed, "nobody is at the terminal");
         if !self.terminal.stdin {
             return Err(closed());
         }
         self.take_interrupt()?;
-        self.answers.pop_front().ok_or_else(closed)
+        let has_changed = |file: &FileSize| {
+            self.disk.get(&file.path).is_some_and(|bytes| bytes.len() as u64 != file.size_bytes)
+        };
+        if unless_changed.is_some_and(has_changed) {
+            return Ok(Outcome::Changed { changed: true });
+        }
+        let answer = self.answers.pop_front().ok_or_else(closed)?;
+        Ok(Outcome::Answer { answer })
     }
 }

@@ -95,7 +95,7 @@ fn by_workflow(session: &mut Session, at: Timestamp, document: &StopDocument) ->
 }
 
 fn by_record(session: &mut Session, at: Timestamp, document: &StopDocument, run: &Run) -> Value {
-    let next = instruction(run, "");
+    let next = instruction(run);
     let body = match prompt::run_advice(run, next.action, next.command()) {
         RunAdvice::GoOn(body) => body,
         RunAdvice::Tell(message) => return json!({ "said": "tell", "message": message }),

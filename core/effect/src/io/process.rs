@@ -202,12 +202,12 @@ impl Io {
     }
 
     /// [`Request::Launch`].
-    pub async fn launch(
-        &self,
-        argv: impl IntoIterator<Item = &str>,
-        wait_ms: u64,
-    ) -> Result<(), Failure> {
-        let argv = argv.into_iter().map(str::to_owned).collect();
-        self.done(Request::Launch { argv, wait_ms }).await
+    pub async fn launch(&self, spec: LaunchSpec) -> Result<(), Failure> {
+        self.done(Request::Launch(spec)).await
+    }
+
+    /// [`Request::Interrupt`].
+    pub async fn interrupt(&self, process: ProcessIdentity, now: bool) -> Result<(), Failure> {
+        self.done(Request::Interrupt { process, now }).await
     }
 }

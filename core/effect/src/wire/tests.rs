@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::{
-    CallAnswer, Capture, Command, Durability, FailureKind, GitRequest, GitSurvey, HttpAnswer,
-    HttpMethod, HttpSpec, KeptFile, KeptWork, LeftOut, LeftOutReason, LockHolder, NamedCheckpoint,
-    ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole, ProcessSpec, ProcessStatus, RefUpdate,
-    Request, Say, ServeRequest, Shell, Version, WebCall,
+    CallAnswer, Capture, Command, Durability, FailureKind, FileSize, GitRequest, GitSurvey,
+    HttpAnswer, HttpMethod, HttpSpec, KeptFile, KeptWork, LaunchSpec, LeftOut, LeftOutReason,
+    LockHolder, NamedCheckpoint, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole,
+    ProcessSpec, ProcessStatus, RefUpdate, Request, Say, ServeRequest, Shell, Version, WebCall,
 };
 use onloop_syntax::time::Timestamp;
 use std::collections::BTreeMap;
@@ -112,7 +112,7 @@ fn every_request_has_its_document() {
         body: b"hi".to_vec().into(),
         open: false,
     };
-    let table: [(Request, String, &[&[u8]]); 22] = [
+    let table: [(Request, String, &[&[u8]]); 24] = [
         (
             Request::Http(http),
             text(
@@ -183,8 +183,33 @@ fn every_request_has_its_document() {
             &[],
         ),
         (
-            Request::Launch { argv: vec![text("xdg-open"), text("/s/a")], wait_ms: 7 },
-            text(r#"{"do":"launch","argv":["xdg-open","/s/a"],"wait_ms":7}"#),
+            Request::Launch(LaunchSpec {
+                argv: vec![text("onloop"), text("resume")],
+                cwd: text("/w"),
+                env_remove: vec![text("T")],
+                log: Some(text("/s/l")),
+                wait_ms: 7,
+            }),
+            text(
+                r#"{"do":"launch","argv":["onloop","resume"],"cwd":"/w","env_remove":["T"],"log":"/s/l","wait_ms":7}"#,
+            ),
+            &[],
+        ),
+        (
+            Request::Interrupt {
+                process: ProcessIdentity { pid: 7, host: text("h"), started: text("9") },
+                now: true,
+            },
+            text(r#"{"do":"interrupt","process":{"pid":7,"host":"h","started":"9"},"now":true}"#),
+            &[],
+        ),
+        (
+            Request::Ask {
+                question: text("?"),
+                choices: Vec::new(),
+                unless_changed: Some(FileSize { path: text("l"), size_bytes: 5 }),
+            },
+            text(r#"{"do":"ask","question":"?","unless_changed":{"path":"l","size_bytes":5}}"#),
             &[],
         ),
         (

@@ -45,7 +45,7 @@ pub(crate) async fn gate_in_chat(io: &Io, store: &Store, question: &Question) ->
     match ask::person(io, telegram, &messages, asking).await {
         Ok(given) => Consulted::Decided(decided(step, given.choice)),
         Err(NoAnswer::Interrupted) => Consulted::Interrupted,
-        Err(NoAnswer::Settled) => Consulted::Nobody,
+        Err(NoAnswer::Settled) => Consulted::Settled,
         Err(why) => {
             io.note(format!("Nobody decided in the chat: {}", text::one_line(&why.to_string())))
                 .await;

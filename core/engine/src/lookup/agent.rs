@@ -27,6 +27,13 @@ pub struct AgentArgs {
     pub agent_command: Option<String>,
 }
 
+impl AgentArgs {
+    /// Whether an agent is named.
+    pub fn is_named(&self) -> bool {
+        self.agent.is_some() || self.agent_command.is_some()
+    }
+}
+
 /// The agents for a run whose remaining steps are `steps`; a later one takes over where an earlier
 /// one is not served. Never empty.
 ///

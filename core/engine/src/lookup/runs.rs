@@ -76,7 +76,7 @@ impl Found {
     /// be read.
     fn next(&self) -> Option<serde_json::Value> {
         let run = self.run().ok().filter(|_| !self.is_untrusted())?;
-        let next = instruction(run, "");
+        let next = instruction(run);
         Some(serde_json::json!({
             "action": next.action, "step": next.step, "needs_person": next.needs_person,
         }))

@@ -24,21 +24,20 @@ pub(crate) fn budget_words(run: &Run) -> String {
     format!("Budget reached: {}", words.collect::<Vec<_>>().join(", "))
 }
 
-/// The exact commands that take the run further; `again` are the options with which it is
-/// driven as before (see `DriveArgs::options`).
-pub fn next_commands(run: &Run, again: &str) -> String {
+/// The exact commands that take the run further.
+pub fn next_commands(run: &Run) -> String {
     let id = &run.id;
-    let resume = resume_command(run, again);
+    let resume = resume_command(run);
     match run.next() {
-        Next::Ask(Question::Gate { step }) => gate_commands(id, step, Some(&resume)),
+        Next::Ask(Question::Gate { step }) => gate_commands(id, step),
         Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
-            gate_commands(id, step, Some(&resume))
+            gate_commands(id, step)
         }
         Next::Ask(Question::Review { step, prompt }) => {
             format!(
                 "To review: {prompt}
 {}",
-                gate_commands(id, step, Some(&resume))
+                gate_commands(id, step)
             )
         }
         Next::Ask(Question::Verdict { .. }) => format!(
@@ -55,7 +54,7 @@ pub fn next_commands(run: &Run, again: &str) -> String {
              Or, after looking at it, take it as done:\n  {resume} --interrupted done"
         ),
         Next::Blocked(blocker) if blocker.rejected => format!(
-            "Change your mind and continue:\n  onloop gate {step} approved --run-id {id} && {resume}\n\
+            "Change your mind; the run then continues:\n  onloop gate {step} approved --run-id {id}\n\
              Request changes:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}\n\
              Give it up:\n  onloop abandon {id} --reason TEXT",
             step = blocker.step
@@ -91,9 +90,9 @@ pub(crate) fn raise_options(run: &Run) -> String {
     names.map(|name| format!(" --raise {name}=unlimited")).collect()
 }
 
-/// The command that continues the run with the options `again`.
-pub fn resume_command(run: &Run, again: &str) -> String {
-    format!("onloop resume {}{again}", run.id)
+/// The command that continues the run with its own options.
+pub fn resume_command(run: &Run) -> String {
+    format!("onloop resume {}", run.id)
 }
 
 /// The same for a run that a fleet drives: a decision continues it.
@@ -101,30 +100,25 @@ pub(crate) fn next_commands_in_fleet(run: &Run) -> String {
     let id = &run.id;
     match run.next() {
         Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
-            gate_commands(id, step, None)
+            gate_commands(id, step)
         }
-        Next::Blocked(blocker) if blocker.rejected => gate_commands(id, blocker.step, None),
+        Next::Blocked(blocker) if blocker.rejected => gate_commands(id, blocker.step),
         Next::Blocked(blocker) => format!(
             "Have it tried again, and tell its agent something:\n  \
              onloop step {} reopen --reason TEXT --run-id {id}\n\
              Give it up:\n  onloop abandon {id} --reason TEXT\n\
              Bring it home:\n  {}",
             blocker.step,
-            resume_command(run, "")
+            resume_command(run)
         ),
-        _ => format!("Bring it home:\n  {}", resume_command(run, "")),
+        _ => format!("Bring it home:\n  {}", resume_command(run)),
     }
 }
 
-/// With `resume` that command continues the run, else the decision does.
-fn gate_commands(id: &str, step: u32, resume: Option<&str>) -> String {
-    let approve = format!("onloop gate {step} approved --run-id {id}");
-    let approve = match resume {
-        Some(resume) => format!("Approve and continue:\n  {approve} && {resume}"),
-        None => format!("Approve; the run then continues:\n  {approve}"),
-    };
+/// The decision continues the run.
+fn gate_commands(id: &str, step: u32) -> String {
     format!(
-        "{approve}\n\
+        "Approve; the run then continues:\n  onloop gate {step} approved --run-id {id}\n\
          Reject:\n  onloop gate {step} rejected --run-id {id}\n\
          Request changes:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
     )

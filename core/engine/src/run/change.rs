@@ -39,7 +39,7 @@ pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
     let (id, status, now) = (&run.id, run.status.as_str(), run.status_summary().now);
     let error = error.into().of_kind(ErrorKind::Failed);
     let error = error.because(format!("run {id} is {status}: {now}"));
-    let next = instruction(run, "");
+    let next = instruction(run);
     match (next.command(), next.needs_person) {
         (Some(command), _) => error.fix_by("do what comes next", command),
         (None, true) => error.fix_by(

@@ -1,7 +1,6 @@
 //! The commands that continue a run, wherever it is driven.
 
 use crate::run::advice::{next_commands, next_commands_in_fleet};
-use crate::run::options::remembered_options;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::Paths;
 use onloop_effect::Io;
@@ -11,6 +10,6 @@ use onloop_run::Run;
 pub async fn what_takes_further(io: &Io, paths: &Paths, run: &Run) -> String {
     match is_fleets(io, paths).await {
         true => next_commands_in_fleet(run),
-        false => next_commands(run, &remembered_options(io, paths).await),
+        false => next_commands(run),
     }
 }

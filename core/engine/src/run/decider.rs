@@ -15,6 +15,20 @@ pub fn decider(io: &Io, channel: DecisionChannel) -> Decider {
     Decider { user: user.map(text::one_line), channel }
 }
 
+/// Who has decided about a run and through which channel, as the beginning of a sentence.
+pub(crate) fn decided_by(by: &Decider) -> String {
+    let channel = match by.channel {
+        DecisionChannel::Terminal => "in another terminal",
+        DecisionChannel::Command => "with a command",
+        DecisionChannel::Mcp => "through an MCP client",
+        DecisionChannel::Telegram => "in Telegram",
+        DecisionChannel::Web => "on the web page",
+        DecisionChannel::Editor => "in an editor",
+    };
+    let user = by.user.as_deref().map(text::one_line);
+    format!("{} has decided about the run {channel}", user.as_deref().unwrap_or("A person"))
+}
+
 /// What has to be typed to approve a step, as it is shown; `None`: nothing, since the risk is not high.
 pub(crate) fn name_to_type(io: &Io, run: &Run, step: u32) -> Option<String> {
     let record = run.step(step).filter(|_| run.settings.risk == Risk::High)?;

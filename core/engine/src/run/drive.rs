@@ -5,12 +5,13 @@
 
 use crate::approval::gate_in_chat::gate_in_chat;
 use crate::error::CommandError;
+use crate::run::background::is_for_driver;
 use crate::run::checkpoint::{
     CheckpointOutcome, checkpoint_end, checkpoint_start, checkpoint_turn, checkpoint_verified,
 };
 use crate::run::checks::{Verification, repeat_checks, take_baseline, verify_step};
 use crate::run::context::{Halt, RunContext};
-use crate::run::decider::decider;
+use crate::run::decider::{decided_by, decider};
 use crate::run::options::{RunOptions, remember_options};
 use crate::run::protect::{self, Guarded};
 use crate::run::provider_wait::{AgentChoice, next_available_agent, record_refusal};
@@ -35,12 +36,32 @@ use onloop_syntax::text;
 /// The run could not continue.
 pub(crate) async fn drive_run(
     io: &Io,
-    mut store: Store,
+    store: &mut Store,
     options: &RunOptions,
 ) -> Result<Exit, CommandError> {
+    remember_options(io, store.paths(), &options.words).await;
+    loop {
+        let (exit, revision) = drive_until_halt(io, store, options).await?;
+        // The program that records a decision leaves the rest to a driver that lives.
+        if exit != Exit::Paused || !store.was_changed_since(revision).await.unwrap_or(false) {
+            return Ok(exit);
+        }
+        store.look_again().await?;
+        if !is_for_driver(store.run()) {
+            return Ok(exit);
+        }
+        store.apply(Event::RunResumed)?;
+    }
+}
+
+/// Also returns the revision of the record before the last turn.
+async fn drive_until_halt(
+    io: &Io,
+    store: &mut Store,
+    options: &RunOptions,
+) -> Result<(Exit, u32), CommandError> {
     let mut revision = store.revision();
-    remember_options(io, store.paths(), options).await;
-    let mut cx = RunContext { io, store: &mut store, options };
+    let mut cx = RunContext { io, store, options };
     let halt = match before_first_turn(&mut cx).await {
         Err(halt) => halt,
         Ok(()) => loop {
@@ -67,7 +88,7 @@ pub(crate) async fn drive_run(
         },
         Halt::Stopped | Halt::Interrupted | Halt::Failed(_) => halt,
     };
-    ending::tell(&cx, halt).await
+    Ok((ending::tell(&cx, halt).await?, revision))
 }
 
 /// What comes before the first turn.
@@ -177,17 +198,19 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             };
             let is_answer = !matches!(consulted, Consulted::Interrupted);
             if is_answer && cx.store.look_again().await? {
-                cx.io
-                    .note(
-                        "The run has changed since it was asked about; it continues as it is now.",
-                    )
-                    .await;
+                let how = match cx.store.last_decider().await {
+                    Some(by) => decided_by(&by),
+                    None => "The run has changed since the question".to_owned(),
+                };
+                cx.io.note(format!("{how}; it continues as it is now.")).await;
                 return Ok(());
             }
             match consulted {
                 Consulted::Decided(event) => {
                     record_decision(cx, event, decider(cx.io, channel))?;
                 }
+                // What was recorded is read above.
+                Consulted::Settled => return Ok(()),
                 Consulted::Nobody => {
                     let reason = advice::reason(cx.store.run(), &question);
                     return Err(cx.pause(&reason).await);

@@ -2,7 +2,7 @@
 
 use crate::error::CommandError;
 use crate::run::decider::decider;
-use crate::state::store::Store;
+use crate::state::store::{Paths, Store};
 use onloop_effect::{Io, LockHolder, OptionalExt, ProcessRole};
 use onloop_run::{DecisionChannel, Event, Run, RunStatus};
 
@@ -22,7 +22,7 @@ pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError>
     }
     let error = CommandError::from(failure).context(format!("another onloop works on run `{id}`"));
     Err(match io.holder(&lock).await {
-        Ok(Some(holder)) if holder.live => or_stop("wait until it is done, or", &holder, error),
+        Ok(Some(holder)) if holder.live => or_stop("wait until it is done, or", id, &holder, error),
         // Of another machine nothing is known.
         Ok(_) | Err(_) => error.fix("wait for it, or end it there").fix_by(
             "if that machine is lost, take the run over",
@@ -32,26 +32,25 @@ pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError>
 }
 
 /// `error` with what stops the driver of a run. A process that does other things besides is not signalled.
-fn or_stop(first: &str, holder: &LockHolder, error: CommandError) -> CommandError {
+fn or_stop(first: &str, id: &str, holder: &LockHolder, error: CommandError) -> CommandError {
     let LockHolder { process, role, live: _ } = holder;
-    match role.map(ProcessRole::place) {
-        None => error.fix_by(format!("{first} interrupt it"), format!("kill -INT {}", process.pid)),
+    match role.and_then(ProcessRole::place) {
+        None => error.fix_by(format!("{first} stop it"), format!("onloop stop {id}")),
         Some(place) => error.fix(format!("{first} stop it in {place} (process {})", process.pid)),
     }
+}
+
+/// The other process on this machine that drives a run.
+pub(crate) async fn driver_of(io: &Io, paths: &Paths) -> Option<LockHolder> {
+    let holder = io.holder(&paths.driver_lock()).await.ok().flatten()?;
+    (holder.live && holder.process != io.start().process).then_some(holder)
 }
 
 /// Refuses a change from outside while another process drives the run: it would be told that its
 /// record had changed under it.
 pub async fn demand_undriven(io: &Io, store: &Store) -> Result<(), CommandError> {
-    let Ok(Some(LockHolder { process, live: true, role: _ })) =
-        io.holder(&store.paths().driver_lock()).await
-    else {
-        return Ok(());
-    };
-    if process == io.start().process {
-        return Ok(());
-    }
-    let (id, pid) = (&store.run().id, process.pid);
+    let Some(holder) = driver_of(io, store.paths()).await else { return Ok(()) };
+    let (id, pid) = (&store.run().id, holder.process.pid);
     Err(CommandError::refused(format!(
         "process {pid} drives run `{id}` and records what happens in it"
     ))
@@ -91,7 +90,7 @@ pub(crate) async fn take_over(
             "process {pid} works on run `{id}`, and it is alive on this machine"
         ));
         let error = error.because("only a run whose process is gone is taken over");
-        return Err(or_stop("first", &holder, error));
+        return Err(or_stop("first", id, &holder, error));
     }
     let removed = io.remove(&lock).await.optional();
     removed.map_err(|f| CommandError::from(f).context("the run could not be taken over"))?;

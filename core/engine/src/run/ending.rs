@@ -32,14 +32,11 @@ pub struct RunEnd {
 pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, CommandError> {
     let RunContext { io, store, options } = cx;
     Ok(match halt {
-        Halt::Failed(error) => return Err(failure(store, options, error)),
-        Halt::Refused(refusal) => return Err(bug(store, options, &refusal)),
+        Halt::Failed(error) => return Err(failure(store, error)),
+        Halt::Refused(refusal) => return Err(bug(store, &refusal)),
         Halt::Interrupted => {
-            io.note(format!(
-                "Interrupted; the record is saved.\n{}",
-                next_commands(store.run(), &options.again)
-            ))
-            .await;
+            io.note(format!("Interrupted; the record is saved.\n{}", next_commands(store.run())))
+                .await;
             tell_report(io, store).await;
             Exit::Interrupted
         }
@@ -47,7 +44,7 @@ pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, Comman
     })
 }
 
-fn failure(store: &Store, options: &RunOptions, error: StoreError) -> CommandError {
+fn failure(store: &Store, error: StoreError) -> CommandError {
     let advice = match &error {
         StoreError::Failed(failure) => match failure.kind {
             // What the disk holds is read again, whichever it is.
@@ -73,12 +70,12 @@ fn failure(store: &Store, options: &RunOptions, error: StoreError) -> CommandErr
     };
     CommandError::from(error).context("the run could not continue").fix_by(
         format!("nothing recorded is lost; {advice}, then continue"),
-        resume_command(store.run(), &options.again),
+        resume_command(store.run()),
     )
 }
 
-fn bug(store: &Store, options: &RunOptions, refusal: &Refusal) -> CommandError {
-    let resume = resume_command(store.run(), &options.again);
+fn bug(store: &Store, refusal: &Refusal) -> CommandError {
+    let resume = resume_command(store.run());
     CommandError::new(ErrorKind::Bug, "onloop has a bug: it refused its own next step")
         .because(refusal.to_string())
         .fix_by(
@@ -117,7 +114,7 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         io.note(format!("Used by agents: {used}")).await;
     }
     if exit != Exit::Done {
-        io.note(next_commands(run, &options.again)).await;
+        io.note(next_commands(run)).await;
     }
     if exit == Exit::Done {
         tell_place(io, run).await;

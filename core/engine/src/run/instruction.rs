@@ -27,10 +27,9 @@ impl Instruction {
     }
 }
 
-/// What should happen to `run` now, which was conducted with the options `again`, each after a space.
-/// An instruction that would skip an unexamined problem, such as a bad verdict or an unfinished step,
+/// What should happen to `run` now. An instruction that would skip an unexamined problem, such as a bad verdict or an unfinished step,
 /// is never named.
-pub fn instruction(run: &Run, again: &str) -> Instruction {
+pub fn instruction(run: &Run) -> Instruction {
     let id = &run.id;
     if let Some(intent) = &run.finish_intent {
         return anybody("finish", None, intent.act.command(id));
@@ -40,7 +39,7 @@ pub fn instruction(run: &Run, again: &str) -> Instruction {
     let redo = |step: u32| gate(step, "rejected --redo --reason TEXT");
     let choices = |step: u32| vec![gate(step, "approved"), gate(step, "rejected"), redo(step)];
     let abandon = || format!("onloop abandon {id} --reason TEXT");
-    let resume = || resume_command(run, again);
+    let resume = || resume_command(run);
     let is_by_verbs = run.is_driven_by_verbs();
     // An agent that drives a run by verbs must not start another agent inside itself.
     let finalize = || match is_by_verbs {
@@ -124,7 +123,7 @@ mod tests {
         for event in events {
             run.apply(Timestamp::EPOCH, &event).unwrap();
         }
-        instruction(&run, "")
+        instruction(&run)
     }
 
     #[test]
@@ -155,7 +154,7 @@ mod tests {
                 events.iter().for_each(|event| {
                     run.apply(Timestamp::EPOCH, event).unwrap();
                 });
-                instruction(&run, "").commands[0].clone()
+                instruction(&run).commands[0].clone()
             };
             let started = Event::StepStarted { step: 1 };
             let reason = "no key".to_owned();

@@ -5,9 +5,9 @@ use crate::lookup::agent::AgentArgs;
 use crate::run::checks::CheckOptions;
 use crate::sandbox::choice::{Sandbox, SandboxRequest};
 use crate::state::store::Paths;
-use clap::{Args, FromArgMatches};
+use clap::Parser;
 use onloop_agents::Agent;
-use onloop_effect::{Durability, Expect, Io};
+use onloop_effect::{Durability, Expect, Io, has_redaction};
 use onloop_permission::OnAsk;
 use onloop_run::{Platform, Run};
 use onloop_sessions::handsoff::config::ConfineWhen;
@@ -53,9 +53,6 @@ pub struct DriveArgs {
     pub json: bool,
 }
 
-/// How the host begins what stands for a secret.
-const REDACTED: &str = "[redacted ";
-
 /// What becomes of a call that neither a rule nor a person decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnAskChoice {
@@ -87,9 +84,9 @@ impl OnAskChoice {
 }
 
 impl DriveArgs {
-    /// The options that drive another run the same way, each after a space, as words of a
-    /// shell line. How results are shown is not part of it.
-    pub(crate) fn options(&self) -> String {
+    /// The options that drive another run the same way, as words of a command line. How results
+    /// are shown is not part of it.
+    pub(crate) fn words(&self) -> Vec<String> {
         let options = [
             ("--agent", &self.agent.agent),
             ("--agent-command", &self.agent.agent_command),
@@ -98,63 +95,55 @@ impl DriveArgs {
             ("--max-wait", &self.max_wait),
             ("--verify-timeout", &self.verify_timeout),
         ];
-        let given = options.iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
-        let mut line: String =
-            given.map(|(name, value)| format!(" {name} {}", text::shell_word(value))).collect();
+        let mut words: Vec<String> = Vec::new();
+        let mut add = |name: &str, value: &str| words.extend([name.to_owned(), value.to_owned()]);
+        for (name, value) in options {
+            if let Some(value) = value {
+                add(name, value);
+            }
+        }
         if let Some(choice) = self.on_ask {
-            line += &format!(" --on-ask {}", choice.as_str());
+            add("--on-ask", choice.as_str());
         }
         if let Some(when) = self.confine {
-            line += &format!(" --confine {}", when.as_str());
+            add("--confine", when.as_str());
         }
         if self.fresh_session {
-            line += " --fresh-session";
+            words.push("--fresh-session".to_owned());
         }
-        line
+        words
     }
 
-    /// These options, and those that the run of `paths` was last driven with where one is left out.
-    ///
-    /// # Errors
-    ///
-    /// The command of the agent held a secret, which onloop does not store.
-    pub(crate) async fn or_remembered(
-        &self,
-        io: &Io,
-        paths: &Paths,
-    ) -> Result<DriveArgs, CommandError> {
-        let Ok((bytes, _)) = io.read(&paths.options(), limits::OPTIONS_BYTES).await else {
-            return Ok(self.clone());
-        };
-        let line = String::from_utf8_lossy(&bytes);
-        let Some(before) = DriveArgs::read(&line) else { return Ok(self.clone()) };
-        let is_named = self.agent.agent.is_some() || self.agent.agent_command.is_some();
-        let agent = if is_named { self.agent.clone() } else { before.agent };
-        if !is_named && agent.agent_command.as_ref().is_some_and(|line| line.contains(REDACTED)) {
-            return Err(CommandError::usage("the command of the agent held a secret")
-                .because("onloop does not store secrets")
-                .fix("name the agent again with --agent or --agent-command"));
-        }
-        let or = |own: &Option<String>, before| own.clone().or(before);
-        Ok(DriveArgs {
-            agent,
-            agent_timeout: or(&self.agent_timeout, before.agent_timeout),
-            stall_timeout: or(&self.stall_timeout, before.stall_timeout),
-            max_wait: or(&self.max_wait, before.max_wait),
-            verify_timeout: or(&self.verify_timeout, before.verify_timeout),
-            confine: self.confine.or(before.confine),
-            on_ask: self.on_ask.or(before.on_ask),
-            fresh_session: self.fresh_session || before.fresh_session,
-            ..self.clone()
-        })
+    /// [`DriveArgs::words`] in a shell line, each after a space.
+    pub(crate) fn line(&self) -> String {
+        self.words().iter().map(|word| format!(" {}", text::shell_word(word))).collect()
     }
 
-    /// The options in a line that [`DriveArgs::options`] made; `None`: a later onloop wrote it.
-    fn read(line: &str) -> Option<DriveArgs> {
-        let command = clap::Command::new("options").no_binary_name(true);
-        let matches =
-            DriveArgs::augment_args(command).try_get_matches_from(text::shell_words(line));
-        DriveArgs::from_arg_matches(&matches.ok()?).ok()
+    /// These options, which name the agents that were chosen without a name.
+    pub(crate) fn naming(self, agents: &[Agent]) -> DriveArgs {
+        if self.agent.is_named() {
+            return self;
+        }
+        let names: Vec<&str> = agents.iter().map(Agent::name).collect();
+        let agent = AgentArgs { agent: Some(names.join(",")), agent_command: None };
+        DriveArgs { agent, ..self }
+    }
+
+    /// These options, and those of `earlier` that are not among them.
+    pub(crate) fn or(self, earlier: DriveArgs) -> DriveArgs {
+        DriveArgs {
+            agent: if self.agent.is_named() { self.agent } else { earlier.agent },
+            agent_timeout: self.agent_timeout.or(earlier.agent_timeout),
+            stall_timeout: self.stall_timeout.or(earlier.stall_timeout),
+            max_wait: self.max_wait.or(earlier.max_wait),
+            confine: self.confine.or(earlier.confine),
+            on_ask: self.on_ask.or(earlier.on_ask),
+            fresh_session: self.fresh_session || earlier.fresh_session,
+            verify_timeout: self.verify_timeout.or(earlier.verify_timeout),
+            platform: self.platform,
+            verbose: self.verbose,
+            json: self.json,
+        }
     }
 
     /// The time limits.
@@ -218,35 +207,46 @@ impl DriveArgs {
             verbose: self.verbose,
             platform: self.platform.unwrap_or(Platform::Codex),
             json: self.json,
-            again: self.options(),
+            words: self.words(),
         }
     }
 }
 
-/// Stores the options that a run is driven with, for `onloop resume` and for the hints of other
-/// processes. Clients that were found rather than named are among them, so that they stay.
-pub(crate) async fn remember_options(io: &Io, paths: &Paths, options: &RunOptions) {
-    let mut line = options.again.clone();
-    let clients = options.agents.iter().map(|agent| match agent {
-        Agent::Preset(preset) => Some(preset.name),
-        Agent::CommandLine(_) | Agent::Script | Agent::You => None,
-    });
-    let is_named = line.contains(" --agent ") || line.contains(" --agent-command ");
-    if let (false, Some(names)) = (is_named, clients.collect::<Option<Vec<_>>>()) {
-        line += &format!(" --agent {}", names.join(","));
-    }
-    if !line.is_empty() {
-        let bytes = io.redacted(&line).into_bytes();
-        // Without them a hint is shorter, and `onloop resume` chooses an agent again.
-        let _ = io.write(&paths.options(), bytes, Expect::Any, Durability::Relaxed).await;
-    }
+/// Stores the options that a run is driven with, so that another process drives it the same way.
+pub(crate) async fn remember_options(io: &Io, paths: &Paths, words: &[String]) {
+    let words: Vec<String> = words.iter().map(|word| io.redacted(word)).collect();
+    let json = serde_json::to_string(&words).expect("words are JSON");
+    // Without them a person names the options again.
+    let _ = io.write(&paths.options(), json.into_bytes(), Expect::Any, Durability::Relaxed).await;
 }
 
-/// The options that a run was last driven with, each after a space, as words of a shell line.
-pub async fn remembered_options(io: &Io, paths: &Paths) -> String {
-    match io.read(&paths.options(), limits::OPTIONS_BYTES).await {
-        Ok((bytes, _)) => format!(" {}", text::one_line(&String::from_utf8_lossy(&bytes)).trim()),
-        Err(_) => String::new(),
+/// The options that a run was last driven with. `None`: onloop has not driven it here.
+pub async fn remembered_options(io: &Io, paths: &Paths) -> Option<DriveArgs> {
+    let (bytes, _) = io.read(&paths.options(), limits::OPTIONS_BYTES).await.ok()?;
+    let words: Vec<String> = serde_json::from_slice(&bytes).ok()?;
+    let line = std::iter::once("onloop".to_owned()).chain(words);
+    Some(RememberedOptions::try_parse_from(line).ok()?.drive)
+}
+
+/// The command line of stored options.
+#[derive(clap::Parser)]
+struct RememberedOptions {
+    #[command(flatten)]
+    drive: DriveArgs,
+}
+
+/// Options of which a part was not stored because it is secret cannot drive a run.
+///
+/// # Errors
+///
+/// A secret value is missing.
+pub(crate) fn demand_complete(drive: &DriveArgs, id: &str) -> Result<(), CommandError> {
+    match drive.words().iter().any(|word| has_redaction(word)) {
+        false => Ok(()),
+        true => Err(CommandError::usage(format!(
+            "the options of run `{id}` contain a secret value, which onloop does not store"
+        ))
+        .fix_by("name the agent again", format!("onloop resume {id} --agent-command LINE"))),
     }
 }
 
@@ -294,6 +294,6 @@ pub(crate) struct RunOptions {
     pub(crate) platform: Platform,
     /// The final summary is JSON.
     pub(crate) json: bool,
-    /// Options that drive the run like this again, each after a space.
-    pub(crate) again: String,
+    /// Options that drive the run like this again, as words of a command line.
+    pub(crate) words: Vec<String>,
 }

@@ -1,26 +1,26 @@
 //! Continuing a run that was interrupted, paused or blocked: verify first.
 
 use crate::error::{CommandError, unusable_record};
-use crate::lookup::agent::{choose_agents, demand_present};
+use crate::lookup::agent::{AgentArgs, choose_agents, demand_present};
 use crate::lookup::runs::{Found, find_all};
 use crate::lookup::select::{Fitting, RunName, Selected, select};
 use crate::notify;
 use crate::run::adopt::Edited;
 use crate::run::decider::{decider, demand_person};
 use crate::run::drive::drive_run;
-use crate::run::driver_lock::{drive_alone, take_over};
+use crate::run::driver_lock::{drive_alone, driver_of, take_over};
 use crate::run::ending::RunEnd;
-use crate::run::options::{DriveArgs, RunOptions};
+use crate::run::options::{DriveArgs, RunOptions, demand_complete, remembered_options};
 use crate::run::processes::end_survivors;
 use crate::sandbox::choice::Sandbox;
-use crate::state::store::{Store, StoreError};
+use crate::state::store::{Paths, StateHome, Store, StoreError};
 use crate::{run::adopt, state::rebuild};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io, OptionalExt};
 use onloop_run::{DecisionChannel, Event, Next, Question, Run, RunStatus, StepStatus};
 use onloop_syntax::money::Money;
 use onloop_syntax::text;
-use onloop_workflow::Budgets;
+use onloop_workflow::{Budgets, Step};
 
 /// Arguments of `onloop resume`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -55,6 +55,9 @@ pub struct ResumeArgs {
     /// Put a damaged record aside and begin it anew from this file
     #[arg(long, value_name = "FILE")]
     pub rebuild: Option<String>,
+    /// Drive in the background; another driver of the run makes this one end silently
+    #[arg(long, hide = true)]
+    pub background: bool,
 }
 
 /// What to do with an interrupted step that no check can judge.
@@ -80,16 +83,32 @@ enum Prepared {
 ///
 /// The run cannot continue.
 pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandError> {
-    match prepare(io, args).await? {
-        Prepared::Ready(store, options) => {
+    let io = &match args.background {
+        true => io.in_background(),
+        false => io.clone(),
+    };
+    let prepared = match prepare(io, args).await {
+        Err(_) if args.background && is_driven_elsewhere(io, args).await => {
+            return Ok(RunEnd { exit: Exit::Done, id: None });
+        }
+        prepared => prepared?,
+    };
+    match prepared {
+        Prepared::Ready(mut store, options) => {
             let (driver, id) = (store.paths().driver_lock(), store.run().id.clone());
-            let ended = drive_run(io, *store, &options).await;
+            let ended = drive_run(io, &mut store, &options).await;
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             Ok(RunEnd { exit: ended?, id: Some(id) })
         }
         Prepared::Finished => Ok(RunEnd { exit: Exit::Done, id: None }),
     }
+}
+
+/// Whether another process drives the run with this id.
+async fn is_driven_elsewhere(io: &Io, args: &ResumeArgs) -> bool {
+    let (Some(id), Ok(home)) = (args.run.as_deref(), StateHome::of(io)) else { return false };
+    driver_of(io, &Paths::new(&home, "", id)).await.is_some()
 }
 
 async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
@@ -129,13 +148,15 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         over(io, &mut store).await?;
         return Ok(Prepared::Finished);
     }
-    let drive = args.drive.or_remembered(io, store.paths()).await?;
+    let mut drive = args.drive.clone();
+    if let Some(earlier) = remembered_options(io, store.paths()).await {
+        drive = drive.or(earlier);
+        demand_complete(&drive, &id)?;
+    }
     let timeouts = drive.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    // Before anything changes: without an agent nothing continues.
-    choose(io, &store, &drive).await?;
     let mut sandbox = drive.sandbox(io, &root, store.run().settings.confine).await?;
-    let agents = match record_resume(io, &mut store, (args, &drive), budgets).await {
+    let agents = match record_resume(io, &mut store, args, (&drive.agent, budgets)).await {
         Ok(agents) => agents,
         Err(error) => {
             sandbox.end(io).await;
@@ -147,13 +168,16 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         sandbox = Sandbox::of(io, store.run()).await?;
     }
     io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
-    if drive.options() != args.drive.options() {
-        io.note(format!("  As before:{}", io.redacted(&drive.options()))).await;
+    if drive.line() != args.drive.line() {
+        io.note(format!("  Options:{}", io.redacted(&drive.line()))).await;
     }
     io.note(format!("  Sandbox: {sandbox}")).await;
     let repaired = store.repair_boxes().await;
     for line in repaired.changed.into_iter().chain(repaired.warning) {
         io.note(line).await;
+    }
+    if !open_steps(&store).is_empty() {
+        drive = drive.naming(&agents);
     }
     let options = drive.applied(io, store.run(), agents, timeouts, sandbox);
     Ok(Prepared::Ready(Box::new(store), options))
@@ -187,8 +211,8 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
 async fn record_resume(
     io: &Io,
     store: &mut Store,
-    (args, drive): (&ResumeArgs, &DriveArgs),
-    budgets: Option<Budgets>,
+    args: &ResumeArgs,
+    (agent, budgets): (&AgentArgs, Option<Budgets>),
 ) -> Result<Vec<Agent>, CommandError> {
     match args.take_over {
         true => take_over(io, store, args.reason.as_deref().unwrap_or_default()).await?,
@@ -200,8 +224,10 @@ async fn record_resume(
         (false, true) => Edited::Left,
         (false, false) => Edited::Told,
     };
-    adopt::agree(io, store, edited, &args.drive.options()).await?;
-    let agents = choose(io, store, drive).await?;
+    // Before the record changes: without an agent nothing continues.
+    choose(io, store, agent).await?;
+    adopt::agree(io, store, edited, &args.drive.line()).await?;
+    let agents = choose(io, store, agent).await?;
     let by = Some(decider(io, DecisionChannel::Command));
     if let Some(budgets) = budgets {
         store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
@@ -253,23 +279,26 @@ fn without_checkout(run: &Run) -> CommandError {
         )
 }
 
+/// The steps that are not done.
+fn open_steps(store: &Store) -> Vec<Step> {
+    let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
+    open.map(|record| record.step.clone()).collect()
+}
+
 /// The agents for what is left to do.
 ///
 /// # Errors
 ///
 /// None of them is on this machine.
-async fn choose(io: &Io, store: &Store, drive: &DriveArgs) -> Result<Vec<Agent>, CommandError> {
-    let open = store.run().steps.iter().filter(|record| record.status != StepStatus::Done);
-    let remaining: Vec<_> = open.map(|record| record.step.clone()).collect();
-    match remaining.is_empty() {
+async fn choose(io: &Io, store: &Store, agent: &AgentArgs) -> Result<Vec<Agent>, CommandError> {
+    let remaining = open_steps(store);
+    if remaining.is_empty() {
         // Only gates and checks are left, which need no agent.
-        true => Ok(vec![Agent::Script]),
-        false => {
-            let agents = choose_agents(io, &drive.agent, Some(&remaining)).await?;
-            demand_present(io, &agents).await?;
-            Ok(agents)
-        }
+        return Ok(vec![Agent::Script]);
     }
+    let agents = choose_agents(io, agent, Some(&remaining)).await?;
+    demand_present(io, &agents).await?;
+    Ok(agents)
 }
 
 /// The bounds with what `--raise` changes; `None`: nothing.

@@ -6,8 +6,10 @@ use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::names;
 use crate::lookup::agent::{choose_agents, choose_reviewer, demand_present};
 use crate::lookup::runs::{Found, find_all, is_of};
+use crate::lookup::select::{Fitting, open};
 use crate::lookup::workflow::find_workflow;
 use crate::preflight::{foresee, preflight};
+use crate::run::background::{demand_background, start_driver};
 use crate::run::baseline::prepare_task;
 use crate::run::begin::{create, read_plan};
 use crate::run::change::change_by;
@@ -15,7 +17,7 @@ use crate::run::decider::decider;
 use crate::run::drive::drive_run;
 use crate::run::driver_lock::drive_alone;
 use crate::run::ending::RunEnd;
-use crate::run::options::{DriveArgs, RunOptions};
+use crate::run::options::{DriveArgs, RunOptions, remember_options};
 use crate::run::resume::{ResumeArgs, resume_run};
 use crate::run::simulate::{SimulationRequest, simulate};
 use crate::sandbox::choice::SandboxRequest;
@@ -78,6 +80,9 @@ pub struct RunArgs {
     /// Where: `fleet` submits the run and returns at once
     #[arg(long, value_enum, value_name = "WHERE")]
     pub on: Option<RunsOn>,
+    /// Begin the run, then drive it in the background
+    #[arg(long, conflicts_with_all = ["simulate", "on", "json"])]
+    pub detach: bool,
     /// For each repository of this list, one a line (with --on fleet)
     #[arg(long, value_name = "FILE", requires = "on")]
     pub repos: Option<String>,
@@ -137,19 +142,38 @@ async fn start(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Run
                 Some(task) => prepare_task(io, &mut store, &options, task).await,
                 None => Ok(()),
             };
+            if args.detach {
+                remember_options(io, store.paths(), &options.words).await;
+            }
             let ended = match prepared {
-                Ok(()) => drive_run(io, *store, &options).await,
+                Ok(()) if args.detach => Ok(Exit::Done),
+                Ok(()) => drive_run(io, &mut store, &options).await,
                 Err(error) => Err(error),
             };
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
-            Ok(RunEnd { exit: ended?, id: Some(id) })
+            let exit = ended?;
+            if args.detach {
+                detached(io, &store).await;
+            }
+            Ok(RunEnd { exit, id: Some(id) })
+        }
+        Begun::Continue(id) if args.detach => {
+            let store = open(io, Some(&id), Fitting::Unfinished).await?;
+            detached(io, &store).await;
+            Ok(RunEnd { exit: Exit::Done, id: Some(id) })
         }
         Begun::Continue(id) => {
             let (drive, run) = (args.drive.clone(), Some(id).into());
             resume_run(io, &ResumeArgs { run, drive, ..ResumeArgs::default() }).await
         }
     }
+}
+
+/// Has a run driven in the background; its id is the result.
+async fn detached(io: &Io, store: &Store) {
+    start_driver(io, store).await;
+    io.result(format!("{}\n", store.run().id)).await;
 }
 
 /// Why nothing can be done about a fleet.
@@ -181,6 +205,10 @@ async fn begin(io: &Io, args: &RunArgs, changes_settled: bool) -> Result<Begun, 
     }
     let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
     demand_present(io, &agents).await?;
+    if args.detach {
+        let drive = args.drive.clone().naming(&agents);
+        demand_background(io, &drive)?;
+    }
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
     let timeouts = args.drive.timeouts()?;
@@ -197,7 +225,8 @@ async fn begin(io: &Io, args: &RunArgs, changes_settled: bool) -> Result<Begun, 
             return Err(error);
         }
     };
-    let options = args.drive.applied(io, store.run(), agents, timeouts, sandbox);
+    let drive = args.drive.clone().naming(&agents);
+    let options = drive.applied(io, store.run(), agents, timeouts, sandbox);
     announce(io, &store, &options).await;
     Ok(Begun::New(Box::new(store), options))
 }
@@ -383,7 +412,7 @@ async fn unfinished(
     let what =
         format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
     Err(CommandError::paused(what)
-        .fix_by("resume it", format!("onloop resume {id}{}", args.drive.options()))
+        .fix_by("resume it", format!("onloop resume {id}{}", args.drive.line()))
         .fix_by("or start anew", anew(io)))
 }
 

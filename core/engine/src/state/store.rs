@@ -8,7 +8,9 @@ use copy::Copy;
 use crate::run::checkboxes::{Boxes, RepairedBoxes};
 use onloop_documents::head::{self, LastWritten};
 use onloop_documents::ledger::{self, Head, Ledger, LedgerError, Origin, sha256};
-use onloop_effect::{Durability, Expect, Failure, FailureKind, Io, OptionalExt, Progress, Version};
+use onloop_effect::{
+    Durability, Expect, Failure, FailureKind, FileSize, Io, OptionalExt, Progress, Version,
+};
 use onloop_run::{Decider, Event, Refusal, Run, StepStatus, step_line};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -27,6 +29,9 @@ pub use paths::StateHome;
 
 /// Why a decision about a record that somebody has seen is not taken.
 pub const CHANGED_SINCE: &str = "the run has changed since; look at it again. Nothing is decided";
+
+/// Most bytes at the end of a ledger in which the last decision is looked for.
+const LAST_LINES_BYTES: u64 = 64 * 1024;
 
 /// A record that this program works on.
 #[derive(Debug)]
@@ -217,6 +222,13 @@ impl Store {
         self.only_as_known = true;
     }
 
+    /// The ledger, whose growth says that another process has changed the record. `None`: the
+    /// ledger ends in a torn line, so its size says nothing.
+    pub(crate) fn watched_ledger(&self) -> Option<FileSize> {
+        let (path, size_bytes) = self.ledger_as_known();
+        self.torn.is_none().then_some(FileSize { path, size_bytes })
+    }
+
     /// The ledger and its size, as this process knows it.
     pub(crate) fn ledger_as_known(&self) -> (String, u64) {
         (self.paths.ledger(), self.size_bytes)
@@ -225,6 +237,12 @@ impl Store {
     /// Digest of the last line of the ledger, by which everything before it is known.
     pub fn head_sha256(&self) -> &str {
         &self.head.sha256
+    }
+
+    /// Who has decided last; `None`: nobody in the last lines of the ledger.
+    pub(crate) async fn last_decider(&self) -> Option<Decider> {
+        let (tail, _) = self.io.read_tail(&self.paths.ledger(), LAST_LINES_BYTES).await.ok()?;
+        ledger::last_decider(&tail)
     }
 
     /// Where the run keeps its files.

@@ -17,6 +17,8 @@ pub enum Consulted {
     Decided(Event),
     /// There is no terminal, or no answer was understood.
     Nobody,
+    /// The decision came through another channel while the question was open.
+    Settled,
     /// The person pressed Ctrl-C.
     Interrupted,
 }
@@ -60,12 +62,14 @@ pub async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
     }
     let text = words(store.run(), question);
     for _ in 0..TRIES {
-        let line = match io.ask_choice(&text, &["yes", "no", "show-details"]).await {
-            Ok(line) => line,
+        let choices = ["yes", "no", "show-details"];
+        let line = match io.ask_choice_unless(&text, &choices, store.watched_ledger()).await {
+            Ok(Some(line)) => line,
+            Ok(None) => return Consulted::Settled,
             Err(failure) => return Consulted::unanswered(&failure),
         };
         match understand(&line) {
-            Understood::Yes => match confirm(io, store.run(), question).await {
+            Understood::Yes => match confirm(io, store, question).await {
                 Ok(true) => return Consulted::Decided(consent(question)),
                 Ok(false) => {}
                 Err(unanswered) => return unanswered,
@@ -82,14 +86,16 @@ pub async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
 
 /// Whether a person who says yes means it: where the risk is high, a word that is typed without
 /// looking approves nothing.
-async fn confirm(io: &Io, run: &Run, question: &Question) -> Result<bool, Consulted> {
+async fn confirm(io: &Io, store: &Store, question: &Question) -> Result<bool, Consulted> {
+    let run = store.run();
     let (Question::Gate { step } | Question::Review { step, .. }) = question else {
         return Ok(true);
     };
     let Some(name) = name_to_type(io, run, *step) else { return Ok(true) };
     io.note(format!("The risk is high. To approve step {step}, type its name: {name}")).await;
-    let typed = io.ask("Name of the step: ").await;
+    let typed = io.ask_choice_unless("Name of the step: ", &[], store.watched_ledger()).await;
     let typed = typed.map_err(|failure| Consulted::unanswered(&failure))?;
+    let typed = typed.ok_or(Consulted::Settled)?;
     let is_meant = names_step(io, run, *step, &typed);
     if !is_meant {
         io.note(format!("That is not the name of step {step}; nothing is approved.")).await;

@@ -152,7 +152,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .any_options()
                 .check(workflow::steps_auto),
             program(
-                "permit approve adopt abandon relocate push fetch",
+                "permit approve reject stop adopt abandon relocate push fetch",
                 Reads,
                 "says what an agent may do",
             )

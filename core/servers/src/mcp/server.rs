@@ -250,7 +250,7 @@ impl Server {
             Request::Ask { .. } | Request::Process(_) | Request::Sleep { .. } if job.cancelled => {
                 Err(job::interrupted())
             }
-            Request::Ask { question, choices } if job.asks() => {
+            Request::Ask { question, choices, unless_changed: _ } if job.asks() => {
                 return self.ask(at, &question, &choices).await;
             }
             Request::Ask { .. } => Err(job::no_answer()),

@@ -55,6 +55,8 @@ pub struct Config {
     pub workflows: Vec<CustomWorkflow>,
     /// Whether agents and checks of runs are confined.
     pub confine: ConfineWhen,
+    /// Whether a decision starts a driver in the background.
+    pub continue_runs: ContinueWhen,
     /// Paths of caches, besides those of known tools, that confined commands may write.
     pub confine_caches: Vec<String>,
     /// Paths, besides those of known tools, that confined commands may read in a home folder.
@@ -105,6 +107,18 @@ words! {
         On = "on",
         /// Never.
         Off = "off",
+    }
+}
+
+words! {
+    /// When the decision of a person starts a driver for a run that has none.
+    #[derive(Default)]
+    pub enum ContinueWhen {
+        /// Where a driver can run in the background.
+        #[default]
+        Auto = "auto",
+        /// Never: the command that continues the run is printed.
+        Never = "never",
     }
 }
 
@@ -164,6 +178,7 @@ impl Config {
             notify: None,
             workflows: Vec::new(),
             confine: ConfineWhen::Auto,
+            continue_runs: ContinueWhen::Auto,
             confine_caches: Vec::new(),
             confine_read: Vec::new(),
             retention_days: keys::MOST_RETENTION_DAYS as u32,

@@ -19,7 +19,7 @@ type Group = (&'static str, &'static [&'static str]);
 pub(super) const GROUPS: &[Group] = &[
     ("Start work", &["do", "new", "lint", "run", "demo"]),
     ("Follow it", &["status", "watch", "web", "diff", "report", "cost"]),
-    ("Decide", &["approve", "resume", "undo", "finish", "abandon"]),
+    ("Decide", &["approve", "reject", "resume", "stop", "undo", "finish", "abandon"]),
     ("Agents", &["install", "uninstall", "doctor", "session", "permit", "auto"]),
     ("Scale out", &["fleet", "compile"]),
 ];
@@ -594,10 +594,33 @@ pub(super) const HELPS: &[VerbHelp] = &[
         "",
         [
             ("List what waits", "onloop approve"),
+            ("Approve what a run waits for; the run continues", "onloop approve add-auth"),
             ("Allow a call once", "onloop approve 1f2e3d4c"),
-            ("Deny it and continue the session", "onloop approve 1f2e3d4c --deny --resume"),
         ],
-        &["gate", "session", "web"],
+        &["reject", "watch", "web"],
+    ),
+    verb(
+        "reject",
+        "",
+        [
+            (
+                "Have the agent do the step again",
+                "onloop reject add-auth --redo --reason 'name the limit'",
+            ),
+            ("End the run", "onloop reject add-auth --reason 'not needed'"),
+            ("Deny a call", "onloop reject 1f2e3d4c --reason 'not now'"),
+        ],
+        &["approve", "stop", "abandon"],
+    ),
+    verb(
+        "stop",
+        "The run saves its state, and `onloop resume` continues it.",
+        [
+            ("Stop the only unfinished run", "onloop stop"),
+            ("Stop the latest run of a workflow", "onloop stop add-auth"),
+            ("Kill its agent at once", "onloop stop add-auth --now"),
+        ],
+        &["resume", "status", "abandon"],
     ),
     verb(
         "install",

@@ -68,6 +68,7 @@ pub async fn decide_as_displayed(
         reason,
         seen: None,
         run: RunName::from(Some(seen.run_id.to_owned())),
+        no_continue: false,
         json: false,
     };
     decide_in(io, &mut store, &args, channel).await

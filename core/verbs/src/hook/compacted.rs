@@ -56,7 +56,7 @@ async fn reminder(
         let template = template(context, &session.workflow).await;
         return Ok(Some(prompt::reminder(&session, facts, template.as_deref())));
     };
-    let next = instruction(&run, "");
+    let next = instruction(&run);
     let body = match prompt::run_advice(&run, next.action, next.command()) {
         RunAdvice::GoOn(body) | RunAdvice::Tell(body) => body,
         RunAdvice::Over => return Ok(None),

@@ -198,7 +198,7 @@ async fn by_record(
     run: &Run,
     stop: &StopInput,
 ) -> Result<HookAnswer, SessionError> {
-    let next = instruction(run, "");
+    let next = instruction(run);
     let body = match prompt::run_advice(run, next.action, next.command()) {
         RunAdvice::GoOn(body) => body,
         RunAdvice::Tell(message) => {

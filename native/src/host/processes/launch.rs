@@ -1,139 +1,140 @@
-//! Starts programs that outlive this process.
+//! Starts programs that outlive this process and its terminal.
 
+use std::process::{Command as OsCommand, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use onloop_core::effect::{Failure, FailureKind, ProcessSpec};
+use onloop_core::effect::{Failure, FailureKind, LaunchSpec, ProcessSpec};
 
 use super::command;
-use crate::host::{Interrupts, Root};
+use crate::host::{Interrupts, Root, failure, files};
 
-/// Exit code of a shell for a missing program.
-const NO_SUCH_PROGRAM: i32 = 127;
+/// How often an interrupt is noticed while a program may still fail.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Starts a program, and waits up to `wait` for it to fail.
+/// What the thread that starts a program reports, in this order.
+enum Report {
+    /// It runs, with this number.
+    Started(u32),
+    /// It did not start.
+    Failed(std::io::Error),
+    /// It has ended.
+    Ended(std::io::Result<ExitStatus>),
+}
+
+/// Starts a program, and waits up to its `wait_ms` for it to fail. `on_start` gets its number, which
+/// is that of its session, too.
 pub(super) fn launch(
     root: &Root,
     interrupts: &Interrupts,
-    argv: &[String],
-    wait: Duration,
+    launch: &LaunchSpec,
+    on_start: impl FnOnce(u32),
 ) -> Result<(), Failure> {
     interrupts.check()?;
-    let spec = ProcessSpec::argv(argv);
-    // An invalid command is refused before a shell interprets it.
-    command::prepare(root, &spec)?;
-    let code = system::launch(root, interrupts, &spec, Instant::now().checked_add(wait))?;
-    let program = argv.first().map_or("", String::as_str);
-    match code {
-        None | Some(0) => Ok(()),
-        Some(NO_SUCH_PROGRAM) => Err(command::no_such_program(program)),
-        Some(code) => {
-            let message = format!("`{program}` ended with exit code {code}");
+    let spec = ProcessSpec::argv(&launch.argv)
+        .in_folder(&launch.cwd)
+        .without_env(launch.env_remove.clone());
+    let mut command = command::prepare(root, &spec)?;
+    let (output, errors) = streams(root, launch.log.as_deref())?;
+    command.stdin(Stdio::null()).stdout(output).stderr(errors);
+    detach(&mut command);
+    let (report, reports) = channel();
+    // A program is a child of the thread that starts it. The leftovers of other programs are looked
+    // for among the children of other threads only.
+    let thread = std::thread::Builder::new().name("launch".to_owned());
+    thread
+        .spawn(move || follow(command, &report))
+        .map_err(|error| failure::of(&error, "cannot start a program"))?;
+    match reports.recv() {
+        Ok(Report::Started(pid)) => on_start(pid),
+        Ok(Report::Failed(error)) => return Err(command::spawn_failure(&error, root, &spec)),
+        Ok(Report::Ended(_)) | Err(_) => unreachable!("a program starts before it ends"),
+    }
+    let program = launch.argv.first().map_or("", String::as_str);
+    match ended(&reports, interrupts, Duration::from_millis(launch.wait_ms))? {
+        None => Ok(()),
+        Some(status) if status.success() => Ok(()),
+        Some(status) => {
+            let message = format!("`{program}` ended with {status}");
             Err(Failure::new(FailureKind::Other, message))
         }
     }
 }
 
-#[cfg(unix)]
-mod system {
-    use std::io::Read;
-    use std::os::unix::process::CommandExt;
-    use std::process::{ChildStdout, Stdio};
-    use std::time::Instant;
+/// Both streams of the program: the log twice, or nothing.
+fn streams(root: &Root, log: Option<&str>) -> Result<(Stdio, Stdio), Failure> {
+    let Some(path) = log else { return Ok((Stdio::null(), Stdio::null())) };
+    let file = files::open_appended(root, path)?;
+    let other = file.try_clone().map_err(|error| failure::of_path(&error, "write", path))?;
+    Ok((file.into(), other.into()))
+}
 
-    use onloop_core::effect::{Command, Failure, ProcessSpec};
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-    use super::super::command;
-    use crate::host::{Interrupts, Root, failure};
-
-    /// The shell ends at once. Its background process writes the program's exit code to the pipe.
-    const DETACH: &str = r#"("$@" >/dev/null 2>&1; echo $?) &"#;
-
-    /// The exit code of a program that ends before `end`.
-    pub(super) fn launch(
-        root: &Root,
-        interrupts: &Interrupts,
-        spec: &ProcessSpec,
-        end: Option<Instant>,
-    ) -> Result<Option<i32>, Failure> {
-        let Command::Argv(words) = &spec.command else { unreachable!("it has words") };
-        let shell = ["sh", "-c", DETACH, "sh"];
-        let words = shell.into_iter().chain(words.iter().map(String::as_str));
-        let spec = ProcessSpec::argv(words);
-        let mut command = command::prepare(root, &spec)?;
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
-        let mut shell =
-            command.spawn().map_err(|error| command::spawn_failure(&error, root, &spec))?;
-        let from = shell.stdout.take();
-        shell.wait().map_err(|error| failure::of(&error, "cannot start a program"))?;
-        match from {
-            Some(from) => said(from, interrupts, end),
-            None => Ok(None),
+/// Starts the program and waits for it, so that it does not stay in the process table.
+fn follow(mut command: OsCommand, report: &Sender<Report>) {
+    let started = command.spawn();
+    // The log is not kept open here.
+    drop(command);
+    // Nobody receives a report after the wait.
+    let _ = match started {
+        Err(error) => report.send(Report::Failed(error)),
+        Ok(mut child) => {
+            let _ = report.send(Report::Started(child.id()));
+            report.send(Report::Ended(child.wait()))
         }
-    }
+    };
+}
 
-    /// The exit code that is written before `end`.
-    fn said(
-        mut from: ChildStdout,
-        interrupts: &Interrupts,
-        end: Option<Instant>,
-    ) -> Result<Option<i32>, Failure> {
-        loop {
-            interrupts.check()?;
-            let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-            let timeout = left.and_then(|left| Timespec::try_from(left).ok());
-            let interrupt = interrupts.fd();
-            let mut fds =
-                [PollFd::new(&from, PollFlags::IN), PollFd::new(&interrupt, PollFlags::IN)];
-            let _ = poll(&mut fds, timeout.as_ref());
-            if !fds[0].revents().is_empty() {
-                let mut code = String::new();
-                // It is one short line, written at once.
-                let _ = from.read_to_string(&mut code);
-                return Ok(code.trim().parse().ok());
+/// How the program ended, if it does within `wait`.
+fn ended(
+    reports: &Receiver<Report>,
+    interrupts: &Interrupts,
+    wait: Duration,
+) -> Result<Option<ExitStatus>, Failure> {
+    let end = Instant::now().checked_add(wait);
+    loop {
+        let left = end.map_or(LOOK_EVERY, |end| end.saturating_duration_since(Instant::now()));
+        match reports.recv_timeout(left.min(LOOK_EVERY)) {
+            Ok(Report::Ended(status)) => {
+                let status = status.map_err(|error| failure::of(&error, "cannot follow a process"));
+                return status.map(Some);
             }
-            if left.is_some_and(|left| left.is_zero()) {
+            Ok(Report::Started(_) | Report::Failed(_)) | Err(RecvTimeoutError::Disconnected) => {
                 return Ok(None);
             }
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => interrupts.check()?,
         }
     }
 }
 
-#[cfg(not(unix))]
-mod system {
-    use std::process::Stdio;
-    use std::time::{Duration, Instant};
+/// Files above this number stay open: no program that starts onloop has so many.
+#[cfg(unix)]
+const INHERITED_FILES: libc::c_int = 1024;
 
-    use onloop_core::effect::{Failure, ProcessSpec};
+/// Gives the program a session of its own, which no terminal belongs to, and only its own files.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "no safe form of these calls exists")]
+fn detach(command: &mut OsCommand) {
+    use std::os::unix::process::CommandExt;
 
-    use super::super::command;
-    use crate::host::{Interrupts, Root, failure};
-
-    /// How often the program's end is checked.
-    const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-    /// The exit code of a program that ends before `end`. Nothing here ends with its parent.
-    pub(super) fn launch(
-        root: &Root,
-        interrupts: &Interrupts,
-        spec: &ProcessSpec,
-        end: Option<Instant>,
-    ) -> Result<Option<i32>, Failure> {
-        let mut command = command::prepare(root, spec)?;
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child =
-            command.spawn().map_err(|error| command::spawn_failure(&error, root, spec))?;
-        loop {
-            let ended = child.try_wait();
-            if let Some(status) =
-                ended.map_err(|error| failure::of(&error, "cannot follow a process"))?
-            {
-                return Ok(status.code());
-            }
-            if end.is_some_and(|end| end <= Instant::now()) {
-                return Ok(None);
-            }
-            interrupts.sleep(LOOK_EVERY)?;
+    let begin = || {
+        rustix::process::setsid()?;
+        for number in 3..INHERITED_FILES {
+            // SAFETY: a number without a file is an error, which changes nothing.
+            unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
-    }
+        Ok(())
+    };
+    // SAFETY: neither call allocates or locks.
+    unsafe { command.pre_exec(begin) };
+}
+
+/// Gives the program neither our console nor our Ctrl-C.
+#[cfg(windows)]
+fn detach(command: &mut OsCommand) {
+    use std::os::windows::process::CommandExt;
+
+    const DETACHED_PROCESS: u32 = 0x8;
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+    command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP);
 }

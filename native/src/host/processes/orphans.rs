@@ -4,16 +4,32 @@
 //! its first thread. So leftovers of a program are children of that thread or of the one that
 //! started it. Children of other threads, such as a parallel `git push`, belong to their callers.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use onloop_core::limits::KILL_GRACE_MS;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, WaitOptions, getsid, kill_process, waitpid};
 
 use super::notice::EndNotice;
 use super::{Orphans, group};
 
 const GRACE: Duration = Duration::from_millis(KILL_GRACE_MS);
+
+/// Sessions of programs that outlive this process.
+static LAUNCHED: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+
+/// Leaves the processes of this session alone: a launched program keeps its descendants.
+pub(super) fn leave_session(session: u32) {
+    if let Some(session) = i32::try_from(session).ok().and_then(Pid::from_raw) {
+        LAUNCHED.lock().unwrap_or_else(PoisonError::into_inner).push(session);
+    }
+}
+
+fn is_launched(pid: Pid) -> bool {
+    let launched = LAUNCHED.lock().unwrap_or_else(PoisonError::into_inner);
+    !launched.is_empty() && getsid(Some(pid)).is_ok_and(|session| launched.contains(&session))
+}
 
 /// Returns the part of `wanted` that the system supports.
 pub(super) fn prepare(wanted: Orphans) -> Orphans {
@@ -111,7 +127,7 @@ fn children_except(leader: Pid) -> Vec<Pid> {
         let pids = list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
         for pid in pids.filter_map(Pid::from_raw) {
             // Both lists are equal on the first thread.
-            if pid != leader && !children.contains(&pid) {
+            if pid != leader && !children.contains(&pid) && !is_launched(pid) {
                 children.push(pid);
             }
         }

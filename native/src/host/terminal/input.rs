@@ -3,6 +3,7 @@
 #[cfg(not(unix))]
 use std::io::Read;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use onloop_core::effect::{Failure, FailureKind};
@@ -14,6 +15,23 @@ const ANSWER_BYTES: usize = 64 * 1024;
 
 /// Most bytes of one read.
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// How often the size of a watched file is read.
+const LOOK_AT_FILE: Duration = Duration::from_millis(250);
+
+/// A file whose change closes a question.
+#[derive(Debug)]
+pub(super) struct WatchedFile {
+    pub(super) path: PathBuf,
+    pub(super) size_bytes: u64,
+}
+
+impl WatchedFile {
+    /// Whether its size is another one. A file that cannot be read has not changed.
+    pub(super) fn has_changed(&self) -> bool {
+        self.path.metadata().is_ok_and(|metadata| metadata.len() != self.size_bytes)
+    }
+}
 
 /// Standard input, line by line. Keeps what was read beyond a line itself, because what a
 /// buffered reader holds back cannot be seen by `poll`.
@@ -34,22 +52,32 @@ impl Lines {
         }
     }
 
-    /// The next line without its line break.
+    /// The next line without its line break; `None`: the watched file has another size.
     ///
     /// # Errors
     ///
     /// `Closed` at the end of input, `Interrupted`.
-    pub(super) fn next(&mut self, interrupts: &Interrupts) -> Result<String, Failure> {
+    pub(super) fn next(
+        &mut self,
+        interrupts: &Interrupts,
+        watched: Option<&WatchedFile>,
+    ) -> Result<Option<String>, Failure> {
+        // Elsewhere a read of the terminal cannot be stopped.
+        let watched = watched.filter(|_| cfg!(unix));
         let mut chunk = Vec::with_capacity(4096);
         loop {
             if let Some(line) = self.take_line() {
-                return Ok(line);
+                return Ok(Some(line));
             }
-            wait(interrupts, None)?;
+            while !wait(interrupts, watched.map(|_| Instant::now() + LOOK_AT_FILE))? {
+                if watched.is_some_and(WatchedFile::has_changed) {
+                    return Ok(None);
+                }
+            }
             let read = read(&mut chunk);
             match read.map_err(|error| failure::of(&error, "cannot read the answer"))? {
                 0 if self.rest.is_empty() => return Err(no_person()),
-                0 => return Ok(text(std::mem::take(&mut self.rest))),
+                0 => return Ok(Some(text(std::mem::take(&mut self.rest)))),
                 _ => self.rest.extend_from_slice(&chunk),
             }
         }

@@ -218,6 +218,11 @@ impl Paths {
         format!("{}/options", self.folder)
     }
 
+    /// Output of the drivers in the background.
+    pub fn driver_log(&self) -> String {
+        format!("{}/driver.log", self.folder)
+    }
+
     /// What a person was told of the run.
     pub fn told(&self) -> String {
         format!("{}/notices.json", self.folder)

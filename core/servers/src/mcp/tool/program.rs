@@ -91,6 +91,7 @@ fn gate(given: &CheckedArguments<'_>) -> GateArgs {
         redo: false,
         seen: None,
         run: given.text("run_id").into(),
+        no_continue: false,
         json: true,
     }
 }

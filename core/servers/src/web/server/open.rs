@@ -5,7 +5,7 @@
 
 use super::*;
 use onloop_documents::page::web::leading_page;
-use onloop_effect::{Durability, Expect};
+use onloop_effect::{Durability, Expect, LaunchSpec};
 use onloop_engine::state::store::StateHome;
 
 /// What opens a file in a browser, by its system.
@@ -46,7 +46,14 @@ async fn write_leading_page(io: &Io, link: &str) -> Option<String> {
 /// Whether one of them has opened the file.
 async fn try_openers(io: &Io, path: &str) -> Result<bool, Failure> {
     for opener in OPENERS {
-        match io.launch([opener, path], OPENER_MS).await {
+        let launch = LaunchSpec {
+            argv: [opener, path].map(str::to_owned).to_vec(),
+            cwd: io.start().cwd.clone(),
+            env_remove: Vec::new(),
+            log: None,
+            wait_ms: OPENER_MS,
+        };
+        match io.launch(launch).await {
             Ok(()) => return Ok(true),
             Err(failure) if failure.is_interrupted() => return Err(failure),
             Err(_) => {}

@@ -1,7 +1,7 @@
 //! What the environment overrides. It wins over every file.
 
 use super::read::{flag_word, is_model};
-use super::{Config, ConfineWhen, Provider, Supervisor, keys};
+use super::{Config, ConfineWhen, ContinueWhen, Provider, Supervisor, keys};
 use onloop_syntax::text;
 
 pub(super) fn overridden<'v>(
@@ -61,10 +61,16 @@ pub(super) fn overridden<'v>(
             Err(_) => wrong("ONLOOP_CONFINE", word, &text::alternatives(ConfineWhen::WORDS)),
         }
     }
+    if let Some(word) = variable("ONLOOP_CONTINUE") {
+        config.continue_runs = word.trim().to_lowercase().parse().unwrap_or_else(|_| {
+            wrong("ONLOOP_CONTINUE", word, &text::alternatives(ContinueWhen::WORDS));
+            ContinueWhen::Never
+        });
+    }
     config.notes.append(&mut notes);
     if is_unclear {
-        let Config { workflows, notes, confine, .. } = config;
-        config = Config { workflows, notes, confine, ..Config::safe() };
+        let Config { workflows, notes, confine, continue_runs, .. } = config;
+        config = Config { workflows, notes, confine, continue_runs, ..Config::safe() };
     }
     config
 }

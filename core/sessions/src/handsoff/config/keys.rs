@@ -1,7 +1,7 @@
 //! Every key of the configuration, in one table: what is read, documented and put into the
 //! schema all come from here.
 
-use super::{ConfineWhen, Provider, Template};
+use super::{ConfineWhen, ContinueWhen, Provider, Template};
 use onloop_run::NoticeKind;
 
 /// What a key may be set to.
@@ -108,6 +108,8 @@ keys! {
         "Who may answer: a number, a list, or text with commas. May be left out only for a private chat, where it is you"
     "run.confine" (Word(ConfineWhen::WORDS)) "auto", Some("ONLOOP_CONFINE") =>
         "Whether agents and checks of runs are [confined](confinement.md): `auto`: where this machine can, `on`: always, `off`: not. A file that says `confine: on` asks for more, `--confine` says it for one run"
+    "run.continue" (Word(ContinueWhen::WORDS)) "auto", Some("ONLOOP_CONTINUE") =>
+        "Whether your decision continues a run that no process drives: `auto`: a driver starts in the [background](phone.md), `never`: the command is printed"
     "run.confine_caches" (Arguments) "[]", None =>
         "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"
     "run.confine_read" (Arguments) "[]", None =>

@@ -5,9 +5,9 @@ mod workflows;
 
 use serde_yaml::{Mapping, Value};
 
-use super::ConfineWhen;
 use super::keys::{self, KeyKind};
 use super::{BotToken, Config, Prices, Provider, Supervisor, Telegram};
+use super::{ConfineWhen, ContinueWhen};
 use onloop_syntax::limits;
 use onloop_syntax::syntax::strict_yaml::{self, Part, described};
 use onloop_syntax::text::{self, alternatives};
@@ -56,6 +56,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.prices = reader.prices();
     config.notify = reader.notify(config.telegram.as_ref(), folder);
     config.confine = reader.confine();
+    config.continue_runs = reader.continue_runs();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
     let days = reader.number("retention.days").or(90, keys::MOST_RETENTION_DAYS);
@@ -65,7 +66,8 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
         let Config { workflows, prices, confine, confine_caches, confine_read, .. } = config;
         let retention_days = config.retention_days;
         let kept = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
-        config = Config { confine_read, retention_days, ..kept };
+        config =
+            Config { confine_read, retention_days, continue_runs: config.continue_runs, ..kept };
     }
     config.notes = reader.notes();
     config
@@ -121,6 +123,13 @@ impl<'y> Reader<'y> {
         };
         let read = self.value("run.confine", &alternatives(ConfineWhen::WORDS), when);
         read.or(ConfineWhen::Auto, ConfineWhen::Auto)
+    }
+
+    /// A mistyped value starts nothing.
+    fn continue_runs(&mut self) -> ContinueWhen {
+        let when = |value: &Value| value.as_str()?.trim().to_lowercase().parse().ok();
+        let read = self.value("run.continue", &alternatives(ContinueWhen::WORDS), when);
+        read.or(ContinueWhen::Auto, ContinueWhen::Never)
     }
 
     /// A chat only when all of it can be used: half a chat would answer to strangers. A chat that is

@@ -32,6 +32,7 @@ permissions:
   deny: ['^npm run deploy:prod']
 run:
   confine: on
+  continue: never
   confine_caches: [~/.cache/zig, /srv/a cache]
   confine_read: [~/.foo]
 notify:
@@ -136,6 +137,7 @@ fn every_key_is_read() {
             prompt_file: "/home/me/prompts/ship.md".to_owned(),
         }],
         confine: ConfineWhen::On,
+        continue_runs: ContinueWhen::Never,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
         confine_read: vec!["~/.foo".to_owned()],
         retention_days: 30,

@@ -80,7 +80,8 @@ impl Stage {
             | Request::Wait { .. }
             | Request::End
             | Request::EndGroup { .. }
-            | Request::Launch { .. }
+            | Request::Launch(_)
+            | Request::Interrupt { .. }
             | Request::Git(_)
             | Request::Http(_)
             | Request::Serve(_)

@@ -1,0 +1,63 @@
+//! `onloop stop`: interrupts the process that drives a run, from anywhere on the machine.
+
+use onloop_effect::{Exit, Io};
+use onloop_engine::error::CommandError;
+use onloop_engine::lookup::select::{Fitting, RunName, open};
+use onloop_engine::run::advice::next_commands;
+use onloop_engine::run::background::driver_to_stop;
+use onloop_engine::run::decider::demand_person;
+use onloop_engine::state::store::Store;
+
+/// How often it is looked whether the driver has ended, and for how long.
+const LOOK_EVERY_MS: u64 = 50;
+const LOOKS: u32 = 300;
+
+/// Arguments of `onloop stop`.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct StopArgs {
+    /// The run
+    #[command(flatten)]
+    pub run: RunName,
+    /// End its process at once, as a second Ctrl-C does
+    #[arg(long)]
+    pub now: bool,
+}
+
+/// `onloop stop`.
+///
+/// # Errors
+///
+/// An agent calls, there is no such run, or no process of its own drives it on this machine.
+pub async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError> {
+    demand_person(io, "stopping a run").await?;
+    let store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
+    let id = store.run().id.clone();
+    interrupt(io, &store, args.now).await?;
+    for _ in 0..LOOKS {
+        if driver_to_stop(io, &store).await.is_err() {
+            io.result(format!("run {id} is stopped\n")).await;
+            let store = open(io, Some(&id), Fitting::Latest).await?;
+            if !store.run().is_over() {
+                io.note(next_commands(store.run())).await;
+            }
+            return Ok(Exit::Done);
+        }
+        io.sleep(LOOK_EVERY_MS).await?;
+    }
+    Err(CommandError::failed(format!("the driver of run `{id}` was interrupted and still runs"))
+        .fix_by("end it at once", format!("onloop stop {id} --now")))
+}
+
+/// Interrupts the driver of a run, and does not wait for its end.
+///
+/// # Errors
+///
+/// Those of [`driver_to_stop`], and of the system.
+pub async fn interrupt(io: &Io, store: &Store, now: bool) -> Result<(), CommandError> {
+    let process = driver_to_stop(io, store).await?;
+    match io.interrupt(process, now).await {
+        // It has ended by itself meanwhile.
+        Err(failure) if failure.is_not_found() => Ok(()),
+        interrupted => Ok(interrupted?),
+    }
+}
