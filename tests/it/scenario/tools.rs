@@ -23,7 +23,10 @@ const SAID: &str = concat!(
 /// A machine on which a client wants a run, looks at it, and proposes to approve its gate.
 fn machine_with_a_client() -> SimHost {
     let mut machine = machine();
-    machine.on("claude", |disk, spec| {
+    machine.env.insert("PATH".to_owned(), "/bin".to_owned());
+    machine.disk.put_executable("/bin/claude", "");
+    machine.on("claude --version", |_, _| SimProcess::exit(0, "3.0.0\n"));
+    machine.on("claude -p", |disk, spec| {
         let acted = act(disk, spec);
         SimProcess { stdout: SAID.into(), ..acted }
     });
