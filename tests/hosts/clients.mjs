@@ -69,6 +69,7 @@ export function machine(client) {
     PATH,
     HOME: home,
     HANDSOFF_AUTO_PERMISSION: "0",
+    ONLOOP_CONTINUE: "never",
     GIT_CONFIG_GLOBAL: "/dev/null",
     ...NOWHERE,
     ...client.variables(home),

@@ -49,7 +49,7 @@ pub struct RejectArgs {
     /// Why; kept in the record of the run
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
-    /// Have the agent do the step again, for that reason; otherwise the run ends
+    /// Have the agent do the step again for that reason; else the run ends
     #[arg(long)]
     pub redo: bool,
     /// Start no driver for the run; print the command that continues it

@@ -46,7 +46,7 @@ pub struct DoArgs {
 /// What to do about uncommitted changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Dirty {
-    /// Make the changes part of the run; they also stay in the checkout
+    /// Make them part of the run; they also stay in the checkout
     Include,
     /// Work from the commit; the changes are not part of the run
     Ignore,

@@ -11,7 +11,7 @@ use onloop_engine::run::driver_lock::is_interrupted;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction};
 use onloop_engine::state::store::Store;
-use onloop_run::{Next, Platform, Run, StatusSummary, hold_line, render_summary, step_list};
+use onloop_run::{Next, Platform, Run, RunStatus, StatusSummary, hold_line, render_summary, step_list};
 use onloop_syntax::text;
 
 /// Arguments of `onloop status`.
@@ -180,6 +180,7 @@ fn entry(found: &Found) -> String {
         (true, _) => {
             ("?", format!("untrusted (says {}; `onloop adopt {}`)", run.status.as_str(), run.id))
         }
+        (false, true) if run.status == RunStatus::Abandoned => ("✗", found.status().to_owned()),
         (false, true) => ("✓", found.status().to_owned()),
         (false, false) if found.interrupted => {
             ("!", format!("interrupted (`onloop resume {}`)", run.id))

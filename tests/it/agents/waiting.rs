@@ -197,8 +197,7 @@ fn a_budget_that_is_passed_within_a_turn_pauses_the_run_and_names_what_raises_it
     let run = run_of(&host);
     let reached = "Budget reached: max_cost_usd is 2.00 (used: 2.40)";
     let raise = format!(
-        "{reached}\nRaise it and continue, for example:\n  onloop resume {id} --agent claude --raise \
-         max_cost_usd=unlimited\n",
+        "{reached}\nRaise it and continue, for example:\n  onloop resume {id} --raise max_cost_usd=unlimited\n",
         id = run.id
     );
     assert!(host.notes().contains(&format!("\nPaused: {reached} ({})\n", run.id)));

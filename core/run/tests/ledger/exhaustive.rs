@@ -214,8 +214,9 @@ fn keeps_its_outcome(before: &Run, event: &Event, after: &Run) {
         assert_eq!(before.steps, after.steps, "{event:?}");
         assert_eq!(before.status, after.status, "{event:?}");
     } else {
-        // What was done can be verified again before it is handed on.
-        let again = matches!(event, Event::ChecksRepeated { .. }) && before.may_be_handed_on();
+        // What was done can be verified or done again before it is handed on.
+        let again = matches!(event, Event::ChecksRepeated { .. } | Event::StepRedone { .. })
+            && before.may_be_handed_on();
         let moved = matches!(event, Event::RunMoved { .. });
         assert!(!before.is_over() || again || moved, "a finished run accepted {event:?}");
         assert!(before.finish_intent.is_none() || moved, "{event:?} while work is disposed of");

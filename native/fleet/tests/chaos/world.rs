@@ -126,6 +126,7 @@ impl World {
             .envs([("GIT_COMMITTER_NAME", "Ada"), ("GIT_COMMITTER_EMAIL", "ada@example.org")])
             .env(MARK, self.folder.path())
             .env("ONLOOP_STATE_HOME", self.path(&format!("state-{person}")))
+            .env("ONLOOP_CONTINUE", "never")
             .stdin(Stdio::null());
         command
     }

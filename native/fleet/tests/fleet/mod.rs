@@ -106,6 +106,7 @@ impl Fleet {
             .env("ONLOOP_FLEET_SERVER", &self.url)
             .env("ONLOOP_FLEET_KEY_FILE", self.path("fleet.key"))
             .env("ONLOOP_STATE_HOME", self.path("state"))
+            .env("ONLOOP_CONTINUE", "never")
             .stdin(Stdio::null());
         command
     }
