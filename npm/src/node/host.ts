@@ -155,7 +155,7 @@ export class NodeHost implements Host {
   }
 
   async #ask({ question, unless_changed: watched }: Asked<"ask">): Promise<Outcome> {
-    const file = watched === null ? undefined : { path: this.#root.resolve(watched.path), sizeBytes: watched.size_bytes };
+    const file = watched == null ? undefined : { path: this.#root.resolve(watched.path), sizeBytes: watched.size_bytes };
     const answer = await this.#terminal.ask(question, file);
     return answer === undefined ? { is: "changed", changed: true } : { is: "answer", answer };
   }
