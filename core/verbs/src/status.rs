@@ -11,7 +11,9 @@ use onloop_engine::run::driver_lock::is_interrupted;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction};
 use onloop_engine::state::store::Store;
-use onloop_run::{Next, Platform, Run, RunStatus, StatusSummary, hold_line, render_summary, step_list};
+use onloop_run::{
+    Next, Platform, Run, RunStatus, StatusSummary, hold_line, render_summary, step_list,
+};
 use onloop_syntax::text;
 
 /// Arguments of `onloop status`.
