@@ -113,7 +113,7 @@ always([codex, opencode], (name) => `a turn of ${name} above its token limit is 
   const { code, heard, stderr, told } = await conducted(client, place, script);
   assert.equal(code, 3, told);
   assert.ok(heard.turns < 15, told);
-  assert.match(stderr, /it has used \d+ tokens, and 2500 were left/, told);
+  assert.match(stderr, /Budget reached: max_tokens is 2500 \(used: \d+\)/, told);
   assert.match(stderr, /max_tokens/, told);
 });
 

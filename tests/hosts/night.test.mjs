@@ -35,7 +35,7 @@ always(CLIENTS, (name) => `a limit of ${name} is waited for, and the same conver
   const [step] = summary.steps;
   assert.equal(step.attempts, 1, told);
   assert.equal(readFileSync(join(summary.execution_root, "half.txt"), "utf8"), "half\n");
-  assert.match(heard.told.at(-1), /serves you again/, told);
+  assert.match(heard.told.at(-1), /can continue now/, told);
   assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
   const { cost_usd, ...tokens } = step.usage;
   assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
@@ -52,7 +52,7 @@ test("onloop waits for a limit of opencode that its client would wait for", asyn
   assert.match(stderr, /opencode: its limit on usage is reached\n    waits until 20/, told);
   assert.equal(summary.steps[0].attempts, 1, told);
   assert.equal(readFileSync(join(summary.execution_root, "half.txt"), "utf8"), "half\n");
-  assert.match(heard.told.at(-1), /serves you again/, told);
+  assert.match(heard.told.at(-1), /can continue now/, told);
 });
 
 test("other agents replace a missing agent and a rate-limited one", async () => {
