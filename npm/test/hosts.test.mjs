@@ -34,6 +34,9 @@ test("one host continues a run that the other started", (t) => {
   assert.deepEqual(left[1], left[2]);
 });
 
+/** Works until it is killed. A resumed run has the same agent, which then does nothing. */
+const AGENT = "test -e begun && exit; echo >begun; echo $$ >agent; exec sleep 1000";
+
 test("one host continues a run whose other host was killed", async (t) => {
   const hosts = { native: NATIVE, package: PACKAGE };
   const ends = [];
@@ -41,7 +44,7 @@ test("one host continues a run whose other host was killed", async (t) => {
     const cwd = folder(t);
     const env = workspace.environment(cwd);
     workspace.write(cwd, { [WF]: STEPS });
-    const words = ["run", "--mode", "none", "--agent-command", "echo $$ >agent; exec sleep 1000"];
+    const words = ["run", "--mode", "none", "--agent-command", AGENT];
     const [program, ...rest] = [...hosts[first], ...words];
     const host = spawn(program, rest, { cwd, env, stdio: "ignore" });
     const agent = join(cwd, "agent");
