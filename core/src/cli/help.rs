@@ -10,7 +10,7 @@ use onloop_engine::error::CommandError;
 use onloop_syntax::text;
 use onloop_workflow::suggest::nearest;
 
-use table::{GROUPS, HELPS, PLUMBING, VerbHelp};
+use table::{GROUPS, PEOPLE_HELPS, PLUMBING, PLUMBING_HELPS, VerbHelp};
 
 /// Arguments of `onloop help`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -87,7 +87,7 @@ pub(super) fn overview(grammar: &Command, all: bool) -> String {
 
 /// `grammar` with examples and references at each verb, and the overview as its own help.
 pub(super) fn with_help(mut grammar: Command) -> Command {
-    for help in HELPS {
+    for help in PEOPLE_HELPS.iter().chain(PLUMBING_HELPS) {
         let mut words = help.verb.split(' ');
         let verb = words.next().expect("a split has a first part");
         let inner = words.next();

@@ -122,16 +122,12 @@ async fn answer_to(io: &Io, question: &str) -> Result<Option<String>, CommandErr
 /// Records that the person wants the last step of a completed run done again.
 async fn redo(io: &Io, mut store: Store, reason: &str) -> Result<(), CommandError> {
     drive_alone(io, &mut store).await?;
-    let step = last_step(store.run());
+    let step = store.run().steps.len() as u32;
     let reason = io.redacted(&text::one_line(reason));
     let by = Some(decider(io, DecisionChannel::Terminal));
     let changed = change_by(io, &mut store, Event::StepRedone { step, reason }, by).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     changed
-}
-
-fn last_step(run: &Run) -> u32 {
-    run.steps.len() as u32
 }
 
 async fn tell_changes(io: &Io, run: &Run) {
@@ -143,12 +139,11 @@ async fn tell_changes(io: &Io, run: &Run) {
 }
 
 async fn tell_commands(io: &Io, run: &Run) {
-    let (id, step) = (&run.id, last_step(run));
+    let id = &run.id;
     io.note(format!(
         "\nNext:\n  onloop diff {id}\n  onloop finish {id} merge\n  onloop finish {id} pr\n  \
          onloop finish {id} discard --confirm discard\n\
-         Request changes:\n  \
-         onloop gate {step} rejected {id} --redo --reason TEXT && onloop resume {id}"
+         Request changes:\n  onloop reject {id} --redo --reason TEXT"
     ))
     .await;
 }

@@ -32,7 +32,7 @@ pub(crate) async fn approve_run(
 ) -> Result<Exit, CommandError> {
     demand_person(io, "an approval").await?;
     let mut store = open(io, Some(name), Fitting::OnlyUnfinished).await?;
-    match waiting(store.run())? {
+    match waiting(store.run(), false)? {
         Waiting::Step(step) => {
             let args = gate(step, DecisionWord::Approved, no_continue);
             decide_in(io, &mut store, &args, DecisionChannel::Command).await?;
@@ -51,7 +51,7 @@ pub(crate) async fn approve_run(
 }
 
 /// Rejects the step that the run waits for. With `redo` its agent does it again for that reason;
-/// otherwise the run ends.
+/// otherwise the run ends. In a completed run whose work is still there, `redo` repeats the last step.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ pub(crate) async fn reject_run(
     }
     demand_person(io, "a rejection").await?;
     let mut store = open(io, Some(name), Fitting::OnlyUnfinished).await?;
-    match waiting(store.run())? {
+    match waiting(store.run(), redo)? {
         Waiting::Step(step) => {
             let reason = redo.then(|| reason.clone());
             let args = GateArgs { reason, redo, ..gate(step, DecisionWord::Rejected, no_continue) };
@@ -95,13 +95,14 @@ async fn end_run(io: &Io, store: &mut Store, reason: &str) -> Result<(), Command
     Ok(())
 }
 
-fn waiting(run: &Run) -> Result<Waiting, CommandError> {
+fn waiting(run: &Run, redo: bool) -> Result<Waiting, CommandError> {
     match run.next() {
         Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
             Ok(Waiting::Step(step))
         }
         Next::Blocked(blocker) if blocker.rejected => Ok(Waiting::Step(blocker.step)),
         Next::Ask(Question::Verdict { .. }) => Ok(Waiting::Verdict),
+        _ if redo && run.may_be_handed_on() => Ok(Waiting::Step(run.steps.len() as u32)),
         _ => {
             let (id, now) = (&run.id, run.status_summary().now);
             Err(CommandError::refused(format!("run `{id}` waits for no approval"))

@@ -7,6 +7,7 @@ mod config;
 mod exit_codes;
 mod git_settings;
 mod limits;
+mod messages;
 mod rust_docs;
 mod transitions;
 mod vocabulary;
@@ -26,6 +27,7 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "docs/config.md", content: config::document },
     Document { path: "docs/exit-codes.md", content: exit_codes::document },
     Document { path: "docs/limits.md", content: limits::document },
+    Document { path: "docs/messages.md", content: messages::document },
     Document { path: "docs/transitions.md", content: transitions::document },
     Document { path: "npm/src/git_vocabulary.ts", content: vocabulary::git_document },
     Document { path: "npm/src/node/git_settings.ts", content: git_settings::document },
