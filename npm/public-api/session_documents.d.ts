@@ -38,7 +38,7 @@ export type SessionAnswer = {
 } & ({
     said: "nothing";
 } | {
-    said: "go-on";
+    said: "continue";
     prompt: string;
     number: number;
     maximum: number;
@@ -46,7 +46,7 @@ export type SessionAnswer = {
     said: "over";
     reason: string;
 } | {
-    said: "tell";
+    said: "message";
     message: string;
 });
 export interface SessionView {
@@ -76,7 +76,7 @@ export interface SessionView {
     limited_since?: string;
     tasks_since?: string;
     tasks?: string[];
-    untold?: string[];
+    pending_notifications?: string[];
     updated_at?: string;
 }
 export interface SessionConfig {
@@ -132,9 +132,9 @@ export type HookAnswer = {
     decision: Decision | "defer";
     reason?: string;
 } | {
-    go_on: string;
+    continue: string;
 } | {
-    tell: string;
+    system_message: string;
 } | {
-    remind: string;
+    additional_context: string;
 } | Record<string, never>;

@@ -52,11 +52,11 @@ export interface SessionStop {
 export type SessionAnswer = { session: SessionRecord } & (
   | { said: "nothing" }
   /** Continue the agent with this prompt. */
-  | { said: "go-on"; prompt: string; number: number; maximum: number }
+  | { said: "continue"; prompt: string; number: number; maximum: number }
   /** Let it stop, and tell the person why. */
   | { said: "over"; reason: string }
   /** Let it stop: only the person can continue the run. */
-  | { said: "tell"; message: string }
+  | { said: "message"; message: string }
 );
 
 /** A session as `onloop session show --json` prints it. */
@@ -96,7 +96,7 @@ export interface SessionView {
   tasks_since?: string;
   tasks?: string[];
   /** Messages that the agent has not received yet. */
-  untold?: string[];
+  pending_notifications?: string[];
   updated_at?: string;
 }
 
@@ -149,7 +149,7 @@ export type HookEvent = {
  */
 export type HookAnswer =
   | { decision: Decision | "defer"; reason?: string }
-  | { go_on: string }
-  | { tell: string }
-  | { remind: string }
+  | { continue: string }
+  | { system_message: string }
+  | { additional_context: string }
   | Record<string, never>;

@@ -180,7 +180,7 @@ function documents() {
     "SessionAnswer[]": sessionAnswers,
     SessionConfig: core.readConfig("handsoff:\n  max_continuations: x\n", "/w"),
     "HookEvent[]": [claude("UserPromptSubmit", { prompt: "hi" }), claude("PreToolUse", used), claude("PostToolUse", used), claude("Stop"), claude("SessionStart")],
-    "HookAnswer[]": [{}, { decision: "defer" }, { go_on: "a" }, { tell: "b" }],
+    "HookAnswer[]": [{}, { decision: "defer" }, { continue: "a" }, { system_message: "b" }],
     Progress: core.readProgress("| TASK-01 | One | pending | - |\n"),
     Feature: core.readFeature("Status: READY_FOR_PLAN\n"),
     Route: core.route("v1", { context: true, tasks: null, ready_feature: false, artifacts: false, summary: false }),

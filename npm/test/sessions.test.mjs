@@ -53,11 +53,11 @@ test("a session continues like the hooks of the native program", (t) => {
     const answer = core.sessionStopped("s1", session, NOW, { max_continuations, host_cap: { in_a_row: 8 }, message, file, resume });
     session = answer.session;
     assert.equal(readFileSync(file, "utf8"), session, message);
-    if (answer.said === "go-on") assert.equal(core.hookAnswer("claude", "stop", { go_on: answer.prompt }), said);
-    else assert.equal(core.hookAnswer("claude", "stop", { tell: `onloop: session s1 is not continued: ${answer.reason}` }), said);
+    if (answer.said === "continue") assert.equal(core.hookAnswer("claude", "stop", { continue: answer.prompt }), said);
+    else assert.equal(core.hookAnswer("claude", "stop", { system_message: `onloop: session s1 is not continued: ${answer.reason}` }), said);
     return answer.said;
   });
-  assert.deepEqual(stops, ["go-on", "go-on", "over"]);
+  assert.deepEqual(stops, ["continue", "continue", "over"]);
 
   submit("what is this?");
   session = core.sessionPrompted("s1", session, NOW, "what is this?");
@@ -77,7 +77,7 @@ test("a session that drives a run follows its record", () => {
   let run = core.begin("hotl-workflow-greet.md", workflow, { at_ms: NOW, reverify: false });
   const session = core.sessionBegin("s1", "/issue-to-impl 42", NOW);
   const first = core.sessionStopped("s1", session, NOW, { ...STOP, run });
-  assert.equal(first.said, "go-on");
+  assert.equal(first.said, "continue");
   assert.match(first.prompt, /^onloop: automatic continuation 1\/2 of run .*step 1 of 1: Greet/);
   for (const event of [
     { event: "step_started", step: 1 },

@@ -310,7 +310,7 @@ fn what_cannot_be_meant_is_refused() {
     let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(1).stderr;
     assert_eq!(
         crate::flat(&said),
-        "error: no HOTL run found for run_id: `nobody-x` fix: list the runs that can be found \
+        "error: no run `nobody-x` was found fix: list the runs that can be found \
          from here: onloop list"
     );
     assert!(run.workspace.worktree("hotl/x").exists());

@@ -55,7 +55,7 @@ const OF_AGENTS: [&str; 20] = [
 /// What of a repository everybody who commits in one of its worktrees writes.
 const TO_COMMIT: [&str; 3] = ["objects", "refs", "logs"];
 
-/// Names more paths that nothing confined may read, absolute and with `:` between them.
+/// Names more paths that the sandbox hides, absolute and with `:` between them.
 pub const HIDDEN_VARIABLE: &str = "ONLOOP_CONFINE_HIDDEN";
 
 /// What is known of the machine. Paths are absolute and without links.
@@ -144,7 +144,7 @@ impl Needs {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsuitable {
     /// It holds what is private.
-    #[error("`{folder}` holds what nothing confined may read: `{private}`; use a folder below")]
+    #[error("`{folder}` contains `{private}`, which the sandbox hides; use a folder below")]
     Holds {
         /// The folder.
         folder: String,
@@ -152,7 +152,7 @@ pub enum Unsuitable {
         private: String,
     },
     /// It is private itself.
-    #[error("`{folder}` lies in `{private}`, which nothing confined may read")]
+    #[error("`{folder}` lies in `{private}`, which the sandbox hides")]
     Lies {
         /// The folder.
         folder: String,
@@ -387,14 +387,11 @@ mod tests {
         for (folder, message) in [
             (
                 "/home/u",
-                "`/home/u` holds what nothing confined may read: `/home/u/.ssh`; use a folder below",
+                "`/home/u` contains `/home/u/.ssh`, which the sandbox hides; use a folder below",
             ),
-            ("/", "`/` holds what nothing confined may read: `/home/u/.ssh`; use a folder below"),
-            ("/tmp", "`/tmp` holds what nothing confined may read: `/tmp`; use a folder below"),
-            (
-                "/home/u/.ssh/a",
-                "`/home/u/.ssh/a` lies in `/home/u/.ssh`, which nothing confined may read",
-            ),
+            ("/", "`/` contains `/home/u/.ssh`, which the sandbox hides; use a folder below"),
+            ("/tmp", "`/tmp` contains `/tmp`, which the sandbox hides; use a folder below"),
+            ("/home/u/.ssh/a", "`/home/u/.ssh/a` lies in `/home/u/.ssh`, which the sandbox hides"),
         ] {
             let scene = Surroundings { folder: folder.to_owned(), ..scene() };
             let refused = decide(&scene, Network::All, None).unwrap_err();

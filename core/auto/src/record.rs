@@ -53,7 +53,7 @@ pub struct Options {
 pub enum OnStall {
     /// Continue until the cycles are used up.
     #[default]
-    GoOn,
+    Continue,
     /// Stop as after an invalid result.
     Stop,
 }

@@ -189,7 +189,9 @@ pub enum MalformedAnswer {
     #[error("the answer is malformed: {0}")]
     NotJson(String),
     /// Its members do not belong together, or are not known.
-    #[error("an answer is one of `decision` with its `reason`, `go_on`, `tell` and `remind`")]
+    #[error(
+        "an answer is one of `decision` with its `reason`, `continue`, `system_message` and `additional_context`"
+    )]
     UnknownMembers,
     /// The value of `decision`.
     #[error(
@@ -199,7 +201,7 @@ pub enum MalformedAnswer {
     UnknownDecision(String),
 }
 
-/// Reads the answer to a host: `{"decision", "reason"}`, `{"go_on"}`, `{"tell"}`, `{"remind"}` or
+/// Reads the answer to a host: `{"decision", "reason"}`, `{"continue"}`, `{"system_message"}`, `{"additional_context"}` or
 /// `{}`.
 ///
 /// # Errors
@@ -214,9 +216,9 @@ pub fn read_answer(json: &str) -> Result<HookAnswer, MalformedAnswer> {
         [] => Ok(HookAnswer::Nothing),
         [("decision", word)] => decided(word, ""),
         [("decision", word), ("reason", reason)] => decided(word, reason),
-        [("go_on", prompt)] => Ok(HookAnswer::Continue(prompt.to_owned())),
-        [("tell", message)] => Ok(HookAnswer::Tell(message.to_owned())),
-        [("remind", text)] => Ok(HookAnswer::Remind(text.to_owned())),
+        [("continue", prompt)] => Ok(HookAnswer::Continue(prompt.to_owned())),
+        [("system_message", message)] => Ok(HookAnswer::SystemMessage(message.to_owned())),
+        [("additional_context", text)] => Ok(HookAnswer::AdditionalContext(text.to_owned())),
         _ => Err(MalformedAnswer::UnknownMembers),
     }
 }
@@ -245,11 +247,17 @@ mod tests {
             (r#"{"decision": "ask", "reason": "why"}"#, decided(Decision::Ask, "why")),
             (r#"{"decision": "deny", "reason": "no"}"#, decided(Decision::Deny, "no")),
             (r#"{"decision": "defer"}"#, Ok(HookAnswer::Deferred(String::new()))),
-            (r#"{"go_on": "Go on."}"#, Ok(HookAnswer::Continue("Go on.".to_owned()))),
-            (r#"{"tell": "It rains."}"#, Ok(HookAnswer::Tell("It rains.".to_owned()))),
-            (r#"{"remind": "Plan."}"#, Ok(HookAnswer::Remind("Plan.".to_owned()))),
+            (r#"{"continue": "Go on."}"#, Ok(HookAnswer::Continue("Go on.".to_owned()))),
+            (
+                r#"{"system_message": "It rains."}"#,
+                Ok(HookAnswer::SystemMessage("It rains.".to_owned())),
+            ),
+            (
+                r#"{"additional_context": "Plan."}"#,
+                Ok(HookAnswer::AdditionalContext("Plan.".to_owned())),
+            ),
             (r#"{"decision": "yes"}"#, Err("found decision `yes`, expected")),
-            (r#"{"decision": "deny", "tell": "x"}"#, Err("an answer is one of")),
+            (r#"{"decision": "deny", "system_message": "x"}"#, Err("an answer is one of")),
             (r#"{"reason": "x"}"#, Err("an answer is one of")),
             (r#"{"allow": true}"#, Err("the answer is malformed")),
             (r#"{"allow": "yes"}"#, Err("an answer is one of")),

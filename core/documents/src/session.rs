@@ -81,7 +81,7 @@ pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DamagedSession> {
         limited_since: members.time("limited_since")?,
         tasks_since: members.time("tasks_since")?,
         tasks: members.names("tasks")?,
-        untold: members.names("untold")?,
+        pending_notifications: members.names("pending_notifications")?,
         updated_at,
         unknown: std::mem::take(members.0),
     })
@@ -214,8 +214,8 @@ fn document(session: &Session) -> Value {
     if !session.tasks.is_empty() {
         put("tasks", json!(session.tasks));
     }
-    if !session.untold.is_empty() {
-        put("untold", json!(session.untold));
+    if !session.pending_notifications.is_empty() {
+        put("pending_notifications", json!(session.pending_notifications));
     }
     put("updated_at", json!(session.updated_at.map(Timestamp::to_rfc3339)));
     for (key, value) in &session.unknown {

@@ -14,7 +14,7 @@ pub struct Simulation {
     /// The workflow file, as it was named.
     pub workflow: String,
     /// Why it would not begin by itself: a question, or a refusal. `None`: it would.
-    pub held_up: Option<String>,
+    pub blocked_by: Option<String>,
     /// The record that it would begin with; its place is empty where that is not decided.
     pub run: Run,
     /// Whether agent, checks and setup would be confined.
@@ -32,7 +32,7 @@ pub struct Simulation {
     /// Whether the lines of `setup` would be run.
     pub sets_up: bool,
     /// What would happen, in this order, when every attempt succeeds at once.
-    pub moments: Vec<SimulatedEvent>,
+    pub events: Vec<SimulatedEvent>,
     /// The most that it may take.
     pub at_most: AtMost,
 }
@@ -66,29 +66,29 @@ fn human_word(reason: HumanReason) -> &'static str {
 }
 
 /// The document `onloop.simulation/v1`.
-pub fn simulation(paper: &Simulation) -> Value {
-    let (run, place) = (&paper.run, &paper.run.place);
-    let at_most = &paper.at_most;
-    let setup: &[String] = if paper.sets_up { &run.settings.setup } else { &[] };
+pub fn simulation_document(simulation: &Simulation) -> Value {
+    let (run, place) = (&simulation.run, &simulation.run.place);
+    let at_most = &simulation.at_most;
+    let setup: &[String] = if simulation.sets_up { &run.settings.setup } else { &[] };
     json!({
         "schema": "onloop.simulation/v1",
-        "workflow": paper.workflow,
+        "workflow": simulation.workflow,
         "intent": run.settings.intent,
         "risk_level": run.settings.risk.as_str(),
-        "held_up": paper.held_up,
+        "blocked_by": simulation.blocked_by,
         "place": {
             "executor_mode": place.executor_mode,
             "branch": place.branch,
             "repo_root": place.repo_root,
             "execution_root": place.execution_root,
             "worktree_path": place.worktree_path,
-            "changes": paper.changes,
+            "changes": simulation.changes,
         },
-        "confine": paper.confine.as_str(),
-        "agent": agent(&paper.agent),
-        "successors": paper.successors.iter().map(agent).collect::<Vec<_>>(),
-        "setup": { "copied": paper.copied, "commands": setup },
-        "order": paper.moments.iter().map(|moment| order(paper, moment)).collect::<Vec<_>>(),
+        "confine": simulation.confine.as_str(),
+        "agent": agent(&simulation.agent),
+        "successors": simulation.successors.iter().map(agent).collect::<Vec<_>>(),
+        "setup": { "copied": simulation.copied, "commands": setup },
+        "order": simulation.events.iter().map(|event| order(simulation, event)).collect::<Vec<_>>(),
         "at_most": {
             "attempts": at_most.attempts,
             "work_ms": at_most.work_ms,
@@ -115,15 +115,15 @@ fn command(command: &Command) -> Value {
     }
 }
 
-fn order(paper: &Simulation, moment: &SimulatedEvent) -> Value {
-    let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
-    match moment {
+fn order(simulation: &Simulation, event: &SimulatedEvent) -> Value {
+    let record = |step: u32| simulation.run.step(step).expect("events name steps that exist");
+    match event {
         SimulatedEvent::Act { step } => {
             let (step, script) = (&record(*step).step, record(*step).step.script.as_ref());
-            let is_script = paper.agent.name == "script";
+            let is_script = simulation.agent.name == "script";
             let line = match script.filter(|_| is_script) {
                 Some(script) => json!(script.text),
-                None => paper.agent.command.as_ref().map_or(Value::Null, command),
+                None => simulation.agent.command.as_ref().map_or(Value::Null, command),
             };
             json!({
                 "kind": "act", "step": step.number, "name": step.name,
@@ -138,7 +138,7 @@ fn order(paper: &Simulation, moment: &SimulatedEvent) -> Value {
             json!({ "kind": "look", "step": step, "by": "person", "prompt": prompt })
         }
         SimulatedEvent::Review { step } => json!({
-            "kind": "review", "step": step, "command": paper.reviewer.as_ref().map(command),
+            "kind": "review", "step": step, "command": simulation.reviewer.as_ref().map(command),
         }),
         SimulatedEvent::Approve { step, reason } => json!({
             "kind": "gate", "step": step, "by": "rules", "why": automatic_word(*reason),

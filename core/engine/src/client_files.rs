@@ -19,7 +19,7 @@ pub enum HostFileError {
     NoHome,
     /// The repository would lead us out of the checkout.
     #[error(transparent)]
-    Planted(UntrustedLink),
+    Untrusted(UntrustedLink),
     #[error("`{path}`: {failure}")]
     /// The host could not read or write it.
     Failed {
@@ -107,7 +107,7 @@ pub async fn look(
     if setting.scope == InstallScope::Project && setting.project != setting.home {
         untrusted_links::refuse(io, &setting.project, path)
             .await
-            .map_err(HostFileError::Planted)?;
+            .map_err(HostFileError::Untrusted)?;
     }
     let problem = |failure| HostFileError::Failed { path: path.to_owned(), failure };
     let is_link = io.stat(path).await.is_ok_and(|stat| stat.kind == FileKind::Link);

@@ -49,7 +49,7 @@ async fn deliver_to(io: &Io, store: &Store, is_meant: impl Fn(&Receiver) -> bool
     let _ = io.unlock(&lock).await;
     if let Err(failure) = told {
         let why = text::one_line(&failure.message);
-        io.note(format!("warning: nobody was told how the run stands: {why}")).await;
+        io.note(format!("warning: no notification was sent: {why}")).await;
     }
 }
 

@@ -232,7 +232,7 @@ async fn gather(
 async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<TargetFolder, Failure> {
     let known = io.git_worktrees(cwd).await?;
     let Some(entry) = known.into_iter().find(|entry| entry.path == path) else {
-        return Ok(TargetFolder::Foreign);
+        return Ok(TargetFolder::Occupied);
     };
     let dirty = io.git_survey(path, target).await?.repository.map(|inside| inside.dirty);
     Ok(TargetFolder::Worktree { branch: entry.branch, dirty: dirty.unwrap_or_default() })

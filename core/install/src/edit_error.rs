@@ -35,7 +35,7 @@ pub enum EditError {
     },
     /// Another server has the name of ours.
     #[error("another server is named `{SERVER}`; rename it first")]
-    ForeignServer,
+    OtherServer,
     /// Servers are written in a form to which ours cannot be added.
     #[error(
         "its servers are written in a form that cannot be edited here; take `{SERVER}` out of it, \
@@ -47,7 +47,7 @@ pub enum EditError {
     NoHook,
     /// Where our own file would go there is one that we did not write.
     #[error("this file was not written by onloop; move it away first")]
-    ForeignFile,
+    OtherFile,
 }
 
 impl From<jsonc::ParseError> for EditError {

@@ -24,7 +24,7 @@ impl OwnFile {
     /// The file in place of what is there.
     pub(super) fn written(&self, found: Option<&str>) -> Result<String, EditError> {
         match found {
-            Some(found) if !self.is_ours(found) => Err(EditError::ForeignFile),
+            Some(found) if !self.is_ours(found) => Err(EditError::OtherFile),
             Some(_) | None => Ok(self.content.clone()),
         }
     }

@@ -49,7 +49,7 @@ impl ServerFile {
                     None => text.to_owned(),
                     Some((_, present)) if present == *entry => return Ok(text.to_owned()),
                     Some((path, present)) if is_ours(&present) => remove(text, &path),
-                    Some(_) => return Err(EditError::ForeignServer),
+                    Some(_) => return Err(EditError::OtherServer),
                 };
                 Ok(added(servers, &text, entry))
             }

@@ -239,7 +239,7 @@ fn what_cannot_be_edited_is_refused_with_the_reason() {
         assert_eq!(shared(host).installed(Some(text)).unwrap_err().to_string(), expected);
     }
     let skill = of(Host::Codex, InstallScope::User).pop().unwrap();
-    assert_eq!(skill.installed(Some("mine")), Err(EditError::ForeignFile));
+    assert_eq!(skill.installed(Some("mine")), Err(EditError::OtherFile));
     assert_eq!(skill.removed("mine").unwrap().text, "mine");
 }
 
@@ -381,7 +381,7 @@ fn servers_of_others_stay_and_come_back() {
     let remains = file.without(&installed).unwrap();
     assert_eq!((remains.text.as_str(), remains.is_nothing), (theirs, false));
     let other = r#"{"mcpServers": {"onloop": {"command": "./mine"}}}"#;
-    assert_eq!(file.merged(Some(other)), Err(EditError::ForeignServer));
+    assert_eq!(file.merged(Some(other)), Err(EditError::OtherServer));
     assert_eq!(file.without(other).unwrap().text, other);
     let error = file.merged(Some(r#"{"mcpServers": []}"#)).unwrap_err();
     assert_eq!(error.to_string(), "its `mcpServers` should be an object");

@@ -52,7 +52,7 @@ pub use held::{WorkHold, hold_line};
 pub use hold::Hold;
 pub use next::{Blocker, Next, Question};
 pub use now::StatusSummary;
-pub use prompt::{go_on_prompt, retry_prompt, step_prompt};
+pub use prompt::{continue_prompt, retry_prompt, step_prompt};
 pub use protect::{ProtectedAs, Protection};
 pub use record::*;
 pub use report::{describe_check, render_report};

@@ -21,7 +21,7 @@ pub fn retry_prompt(record: &StepRecord) -> Option<String> {
 }
 
 /// The prompt that continues a conversation which was cut off in the middle of an attempt.
-pub fn go_on_prompt(record: &StepRecord) -> String {
+pub fn continue_prompt(record: &StepRecord) -> String {
     let (number, name) = (record.step.number, text::one_line(&record.step.name));
     format!(
         "# Step {number}: {name}\n\nYou were cut off in the middle of this step, and can continue \

@@ -178,7 +178,7 @@ impl Run {
                 }
             }
             Event::CopyChanged { path, what } => {
-                self.log(at, "copy_changed", None, format!("Copy put right: {path} {what}"), "");
+                self.log(at, "copy_changed", None, format!("Copy restored: {path} {what}"), "");
             }
             Event::CheckpointTaken(checkpoint) => self.checkpoint_taken(at, checkpoint)?,
             Event::CheckpointMissed { moment, reason } => {

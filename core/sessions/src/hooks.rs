@@ -97,8 +97,8 @@ impl Host {
             | HookAnswer::Nothing
             | HookAnswer::Decided(..)
             | HookAnswer::Continue(_)
-            | HookAnswer::Remind(_)
-            | HookAnswer::Tell(_) => None,
+            | HookAnswer::AdditionalContext(_)
+            | HookAnswer::SystemMessage(_) => None,
         };
         let answer = asked.as_ref().unwrap_or(answer);
         let document = match self {
@@ -367,9 +367,9 @@ pub enum HookAnswer {
     /// The agent does not stop but continues with this prompt.
     Continue(String),
     /// A message for the person at the host.
-    Tell(String),
+    SystemMessage(String),
     /// What the agent has to know besides what is left of the conversation.
-    Remind(String),
+    AdditionalContext(String),
 }
 
 /// Members that tell an event whose document does not name it, and the event. Rows with more members

@@ -76,7 +76,7 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
     let version = env!("CARGO_PKG_VERSION");
     io.result(format!("onloop {version}: {}\n", one_line(place))).await;
     let loaded = config::load(io, &io.start().cwd).await;
-    if let Some(why) = &loaded.planted {
+    if let Some(why) = &loaded.untrusted_file {
         io.result(format!("  ! {why}\n")).await;
     }
     if !program.is_empty() && !on_path(io, "onloop").await {

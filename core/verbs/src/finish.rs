@@ -222,7 +222,7 @@ async fn intend(
     if let Some(intent) = store.run().finish_intent.clone() {
         let context = context.as_ref().ok_or_else(|| plan::no_branch(store.run()))?;
         match acts::look(io, store.run(), context, &intent, wish).await? {
-            acts::HowFar::GoOn => {
+            acts::HowFar::Continue => {
                 plan::worktree_objection(context, wish.disposition).map_or(Ok(()), Err)?;
                 if wish.disposition == Disposition::Merged {
                     verified::demand_untouched(io, store, context).await?;

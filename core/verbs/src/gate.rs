@@ -154,7 +154,7 @@ async fn redo(
 ) -> Result<(), CommandError> {
     let reason = text::one_line(args.reason.as_deref().unwrap_or_default());
     if args.decision != DecisionWord::Rejected || by.is_none() || reason.is_empty() {
-        return Err(CommandError::failed("--redo is for a person who rejects, and says why")
+        return Err(CommandError::failed("`--redo` needs `rejected` and a reason")
             .fix_by("reject the step", "onloop gate N rejected --redo --reason TEXT"));
     }
     let (step, reason) = (args.step, io.redacted(&reason));

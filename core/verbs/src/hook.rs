@@ -12,8 +12,8 @@ mod files;
 mod judge;
 mod log;
 mod mistakes;
-mod passing;
 mod prompt;
+mod provider_wait;
 mod stop;
 mod turn;
 
@@ -132,7 +132,7 @@ async fn in_background(io: &Io, host: Host, input: HookInput, args: &HookArgs) -
     let event = input.event.clone();
     let context = HookContext::new(io, host, input, timeout_ms, None).await;
     match event {
-        HookEvent::StopFailed(failure) => passing::failed(&context, &failure).await,
+        HookEvent::StopFailed(failure) => provider_wait::failed(&context, &failure).await,
         HookEvent::Stop(stop) => background::bounded(&context, &stop).await,
         _ => Exit::Done,
     }
@@ -197,7 +197,7 @@ async fn respond(
     let context =
         HookContext { loop_limit, ..HookContext::new(io, host, input, timeout_ms, None).await };
     // Not before every call of a tool.
-    if let (Some(why), HookEvent::Prompt { .. }) = (&context.loaded.planted, &event) {
+    if let (Some(why), HookEvent::Prompt { .. }) = (&context.loaded.untrusted_file, &event) {
         io.note(format!("onloop: {why}")).await;
     }
     if !context.loaded.config.enabled {

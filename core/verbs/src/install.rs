@@ -111,8 +111,8 @@ async fn make(
     dry_run: bool,
 ) -> Result<Made, CommandError> {
     if !refusals.is_empty() {
-        let is_planted = |why: &HostFileError| matches!(why, HostFileError::Planted(_));
-        let is_refused = refusals.iter().any(is_planted);
+        let is_untrusted = |why: &HostFileError| matches!(why, HostFileError::Untrusted(_));
+        let is_refused = refusals.iter().any(is_untrusted);
         let kind = if is_refused { ErrorKind::Refused } else { ErrorKind::Usage };
         let mut why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
         // Several files may lie behind one link.

@@ -207,7 +207,9 @@ async fn configured(io: &Io) -> Result<(Context, Vec<String>), Failure> {
     let context = loaded.context();
     match loaded.failure {
         Some(failure) => Err(failure),
-        None => Ok((context, [loaded.config.notes, Vec::from_iter(loaded.planted)].concat())),
+        None => {
+            Ok((context, [loaded.config.notes, Vec::from_iter(loaded.untrusted_file)].concat()))
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub enum CloneError {
         error: std::io::Error,
     },
     /// The text is not an address that git accepts.
-    #[error("`{0}` is no address of a repository")]
+    #[error("`{0}` is not the address of a repository")]
     Address(String),
 }
 

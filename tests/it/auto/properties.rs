@@ -136,7 +136,7 @@ fn begin(profile: Profile, argument: String, flags: (bool, bool, bool)) -> Auto 
         argument,
         profile,
         options: Options {
-            stall: if stops_on_stall { OnStall::Stop } else { OnStall::GoOn },
+            stall: if stops_on_stall { OnStall::Stop } else { OnStall::Continue },
             summary: if once { SummaryUse::Once } else { SummaryUse::EveryCycle },
             routes_by: None,
         },

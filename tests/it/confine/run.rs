@@ -111,8 +111,8 @@ fn where_it_cannot_be_done_a_run_says_so_once_or_is_refused() {
         place.onloop("home", &[&words, options].concat())
     };
     let on = start(&["--confine", "on"]).expect_exit(4);
-    let why = format!("`{0}` holds what nothing confined may read", place.path("home").display());
-    let expected = format!("error: `--confine on`, and nothing can be confined here cause: {why}");
+    let why = format!("`{0}` contains", place.path("home").display());
+    let expected = format!("error: `--confine on`, and this machine has no sandbox cause: {why}");
     assert!(crate::flat(&on.stderr).contains(&expected), "{}", on.stderr);
     assert!(on.stderr.contains("\n    onloop doctor confine\n"), "{}", on.stderr);
     let auto = start(&[]).expect_exit(0);
@@ -121,7 +121,7 @@ fn where_it_cannot_be_done_a_run_says_so_once_or_is_refused() {
     place.write("home/hotl-workflow-try.md", &asked);
     let refused = start(&["--confine", "off", "--fresh"]).expect_exit(4);
     let who =
-        "error: the workflow file says `confine: on`, and nothing can be confined here cause: ";
+        "error: the workflow file says `confine: on`, and this machine has no sandbox cause: ";
     assert!(crate::flat(&refused.stderr).contains(who), "{}", refused.stderr);
 }
 

@@ -12,7 +12,7 @@ fn turns(project: &Workspace) -> usize {
 }
 
 /// Pauses after `turns` turns for the bound `name`; raising it as printed finishes the run.
-fn is_held_up(front: &str, agent: &str, after: usize, name: &str, observed: &str) {
+fn is_blocked_by(front: &str, agent: &str, after: usize, name: &str, observed: &str) {
     let project = project(front, UNTIL_THREE);
     let agent = format!("echo x >> turns; {agent}");
     let paused = run(&project, &["--agent-command", &agent]).expect_exit(3);
@@ -31,20 +31,20 @@ fn is_held_up(front: &str, agent: &str, after: usize, name: &str, observed: &str
 
 #[test]
 fn a_bound_holds_until_a_person_raises_it() {
-    is_held_up("max_total_attempts: 2\n", "true", 2, "max_total_attempts", "2");
-    is_held_up("max_agents: 1\n", "true", 1, "max_agents", "1");
+    is_blocked_by("max_total_attempts: 2\n", "true", 2, "max_total_attempts", "2");
+    is_blocked_by("max_agents: 1\n", "true", 1, "max_agents", "1");
 }
 
 #[test]
 fn money_is_counted_as_agents_report_it() {
     let report = |usd: &str| format!("echo '{{\"cost_usd\": {usd}}}' > \"$ONLOOP_USAGE_FILE\"");
-    is_held_up("max_cost_usd: 0.50\n", &report("0.30"), 2, "max_cost_usd", "0.60");
-    is_held_up("max_cost_usd: 0.50\n", &report("0.50"), 1, "max_cost_usd", "0.50");
+    is_blocked_by("max_cost_usd: 0.50\n", &report("0.30"), 2, "max_cost_usd", "0.60");
+    is_blocked_by("max_cost_usd: 0.50\n", &report("0.50"), 1, "max_cost_usd", "0.50");
     // What nobody knows is not within a bound.
     for unknown in
         ["true", "echo '{}' > \"$ONLOOP_USAGE_FILE\"", &report("-1"), &report("\"free\"")]
     {
-        is_held_up("max_cost_usd: 0.50\n", unknown, 1, "max_cost_usd", "unknown");
+        is_blocked_by("max_cost_usd: 0.50\n", unknown, 1, "max_cost_usd", "unknown");
     }
     let project = project("max_cost_usd: 1\n", UNTIL_THREE);
     let agent = format!("echo x >> turns; {}", report("0.3"));

@@ -80,7 +80,7 @@ fn a_run_is_conducted_looked_at_and_read() {
         let unknown = json!({ "uri": "onloop://runs/none-20260320T212315Z/record" });
         let params = serde_json::from_value(unknown).unwrap();
         let error = session.client.read_resource(params).await.unwrap_err();
-        assert!(error.to_string().contains("no HOTL run found"), "{error}");
+        assert!(error.to_string().contains("no run `"), "{error}");
         assert_eq!(session.end().await, Some(0));
     });
 }

@@ -27,8 +27,11 @@ impl Vocabulary {
         let mut programs = Vec::new();
         for (name, ask) in HELPFUL {
             let Some(mut options) = told(&[&[*name], *ask].concat()) else { continue };
-            let untold = UNTOLD.iter().filter(|(who, _)| who == name);
-            options.extend(untold.flat_map(|(_, more)| more.iter().map(|&word| word.to_owned())));
+            let pending_notifications = UNTOLD.iter().filter(|(who, _)| who == name);
+            options.extend(
+                pending_notifications
+                    .flat_map(|(_, more)| more.iter().map(|&word| word.to_owned())),
+            );
             programs.push(Program { name: (*name).to_owned(), options });
         }
         for subcommand in GIT {

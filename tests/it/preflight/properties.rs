@@ -52,7 +52,7 @@ prop_compose! {
 fn place() -> impl Strategy<Value = TargetFolder> {
     prop_oneof![
         Just(TargetFolder::Free),
-        Just(TargetFolder::Foreign),
+        Just(TargetFolder::Occupied),
         (of(branch()), prop::collection::vec(path(), 0..2))
             .prop_map(|(branch, dirty)| TargetFolder::Worktree { branch, dirty }),
     ]

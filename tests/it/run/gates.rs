@@ -145,7 +145,7 @@ fn a_rejected_step_can_be_done_again_for_a_reason() {
     run(&project, &["--agent-command", line]).expect_exit(3);
     let gate = |words: &[&str]| project.onloop(&[&["gate", "1"][..], words].concat());
     let said = gate(&["approved", "--redo", "--reason", "x"]).expect_exit(1).stderr;
-    assert!(said.starts_with("error: --redo is for a person who rejects"), "{said}");
+    assert!(said.starts_with("error: `--redo` needs `rejected` and a reason"), "{said}");
     gate(&["rejected", "--redo"]).expect_exit(2);
     gate(&["rejected", "--reason", "x"]).expect_exit(2);
     let redone = gate(&["rejected", "--redo", "--reason", "shorter\nplease"]).expect_exit(0);

@@ -262,7 +262,7 @@ fn several_unfinished_runs_are_listed_and_none_is_chosen() {
     run(&project, &["--fresh"]).expect_exit(3);
     let before = project.records();
     let refused = project.onloop(&["resume"]).expect_exit(2);
-    assert!(refused.stderr.contains("multiple HOTL runs found"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("several runs fit"), "{}", refused.stderr);
     assert!(project.onloop(&["gate", "1", "approved"]).exit == Some(1));
     assert_eq!(project.records(), before);
 }

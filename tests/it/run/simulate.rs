@@ -144,7 +144,7 @@ fn the_same_as_json_with_the_agents_command() {
     let document: Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(document["schema"], "onloop.simulation/v1");
     let missing = "error: `claude` is not on PATH\n";
-    assert!(document["held_up"].as_str().unwrap().starts_with(missing), "{document:#}");
+    assert!(document["blocked_by"].as_str().unwrap().starts_with(missing), "{document:#}");
     assert_eq!(document["agent"]["is_found"], false);
     assert_eq!(document["confine"], "off");
     assert_eq!(

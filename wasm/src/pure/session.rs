@@ -97,8 +97,8 @@ fn by_workflow(session: &mut Session, at: Timestamp, document: &StopDocument) ->
 fn by_record(session: &mut Session, at: Timestamp, document: &StopDocument, run: &Run) -> Value {
     let next = instruction(run);
     let body = match prompt::run_advice(run, next.action, next.command()) {
-        RunAdvice::GoOn(body) => body,
-        RunAdvice::Tell(message) => return json!({ "said": "tell", "message": message }),
+        RunAdvice::Continue(body) => body,
+        RunAdvice::Message(message) => return json!({ "said": "message", "message": message }),
         RunAdvice::Over => return nothing(),
     };
     session.drive(run, at);
@@ -123,7 +123,7 @@ fn settled(
             let plan = plan.as_ref().map(|plan| (plan.path.as_str(), plan.text.as_str()));
             let prompt = render(session, PromptFacts { number, maximum, file, resume, plan });
             session.sent_on(&prompt);
-            json!({ "said": "go-on", "prompt": prompt, "number": number, "maximum": maximum })
+            json!({ "said": "continue", "prompt": prompt, "number": number, "maximum": maximum })
         }
     }
 }

@@ -247,7 +247,7 @@ impl Auto {
         });
         let mut step = match self.assignment.options.stall {
             OnStall::Stop if note.is_some() => self.stop(AutoEnding::Invalid),
-            OnStall::Stop | OnStall::GoOn => {
+            OnStall::Stop | OnStall::Continue => {
                 if dispatch.cycle < self.arguments.max_cycles.get() {
                     self.to(AutoPhase::Refreshing { cycle: dispatch.cycle + 1 })
                 } else {

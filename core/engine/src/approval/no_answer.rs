@@ -16,7 +16,7 @@ pub(crate) enum NoAnswer {
     #[error("asking through Telegram: not reached until the time was over: {0}")]
     Unreached(String),
     /// What was asked about has been decided elsewhere, or has changed.
-    #[error("it was settled elsewhere")]
+    #[error("it was decided through another channel")]
     Settled,
     /// The person at this process interrupted it.
     #[error("asking through Telegram: interrupted")]

@@ -73,9 +73,7 @@ impl Fitting {
     fn nothing(self) -> &'static str {
         match self {
             Fitting::Latest => "no run was found here",
-            Fitting::Unfinished | Fitting::OnlyUnfinished => {
-                "no active HOTL run found in .hotl/state/"
-            }
+            Fitting::Unfinished | Fitting::OnlyUnfinished => "no unfinished run was found here",
             Fitting::OnlyEnded => "no finished run waits for an outcome here",
         }
     }
@@ -186,7 +184,7 @@ async fn by_beginning(io: &Io, name: &str) -> Result<Selected, CommandError> {
             known.dedup();
             let near = nearest(name, &known)
                 .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            Err(CommandError::refused(format!("no HOTL run found for run_id: `{shown}`{near}"))
+            Err(CommandError::refused(format!("no run `{shown}` was found{near}"))
                 .fix_by("list the runs that can be found from here", "onloop list"))
         }
         _ => {
@@ -256,9 +254,9 @@ async fn one_of(
                 .fix_by(format!("take over the untrusted run `{id}`"), format!("onloop adopt {id}"))
         }));
     }
-    Err(CommandError::usage("multiple HOTL runs found in .hotl/state/")
+    Err(CommandError::usage("several runs fit, and none was named")
         .listing(runs.iter().map(|store| format!("- {}", line(store.run()))))
-        .fix("select one with --run-id <run-id> or HOTL_RUN_ID"))
+        .fix("name one of them"))
 }
 
 /// A run in a list to choose from.

@@ -33,7 +33,8 @@ pub fn enqueue(session: &mut Session, config: &Config) {
     let notify = config.notify.as_ref();
     let notify = notify.filter(|notify| notify.kinds.contains(&NoticeKind::Session));
     let Some(notify) = notify else { return };
-    session.untold = notify.receivers.iter().map(|receiver| receiver.name().to_owned()).collect();
+    session.pending_notifications =
+        notify.receivers.iter().map(|receiver| receiver.name().to_owned()).collect();
 }
 
 /// Tells those who have to be told about session `id`.
@@ -49,7 +50,8 @@ pub async fn deliver(
     place: NotificationContext<'_>,
 ) -> Result<(), SessionError> {
     let Some(notify) = &config.notify else { return Ok(()) };
-    let Some(session) = sessions.load(id).await?.filter(|session| !session.untold.is_empty())
+    let Some(session) =
+        sessions.load(id).await?.filter(|session| !session.pending_notifications.is_empty())
     else {
         return Ok(());
     };
@@ -62,7 +64,12 @@ pub async fn deliver(
             left_ms.saturating_sub(spent_ms).min(limits::NOTICE_HOOK_MS)
         });
         let name = receiver.name();
-        if left_ms < SHORTEST_MS || !session.untold.iter().any(|untold| untold == name) {
+        if left_ms < SHORTEST_MS
+            || !session
+                .pending_notifications
+                .iter()
+                .any(|pending_notifications| pending_notifications == name)
+        {
             continue;
         }
         if send::send(io, receiver, &notice, left_ms).await.is_ok() {
@@ -74,7 +81,9 @@ pub async fn deliver(
         .change(id, |session| match session {
             Some(mut session) => {
                 // One that is not configured any more is owed nothing.
-                session.untold.retain(|name| !told.contains(&name.as_str()) && is_meant(name));
+                session
+                    .pending_notifications
+                    .retain(|name| !told.contains(&name.as_str()) && is_meant(name));
                 (SessionChange::Write(Box::new(session)), ())
             }
             None => (SessionChange::Keep, ()),

@@ -35,7 +35,7 @@ enum Undo {
     DeleteBranch(BranchName),
     SwitchBack(String),
     /// Only the person may: it is their work.
-    Tell(String),
+    Message(String),
 }
 
 /// Performs `acts` in order. When one fails, those before it are undone in reverse order.
@@ -88,13 +88,13 @@ async fn perform_one(
             let files = text::counted(paths.len() as u64, "file");
             let line = format!("{files} stashed; `git stash pop` brings them back");
             io.note(format!("note: {line}")).await;
-            undo.push(Undo::Tell(line));
+            undo.push(Undo::Message(line));
             Ok(())
         }
         RepositoryChange::RescueRecords { from, to } => rescue_records(io, from, to, None).await,
         RepositoryChange::RemoveWorktree(path) => {
             io.git(GitRequest::RemoveWorktree { cwd, path: path.clone() }).await?;
-            undo.push(Undo::Tell(format!("the worktree `{path}` was removed")));
+            undo.push(Undo::Message(format!("the worktree `{path}` was removed")));
             Ok(())
         }
         RepositoryChange::DeleteBranch { branch, commit } => {
@@ -102,7 +102,7 @@ async fn perform_one(
             let word = text::shell_word(branch.as_str());
             let line = format!("branch deleted; `git branch {word} {commit}` brings it back");
             io.note(format!("note: {line}")).await;
-            undo.push(Undo::Tell(line));
+            undo.push(Undo::Message(line));
             Ok(())
         }
         RepositoryChange::CreateWorktree { path, branch, create_at } => {
@@ -126,10 +126,10 @@ async fn perform_one(
             }
             undo.push(match (&repository.branch, &repository.head) {
                 (Some(source), _) => Undo::SwitchBack(source.clone()),
-                (None, Some(commit)) => Undo::Tell(format!(
+                (None, Some(commit)) => Undo::Message(format!(
                     "`{branch}` is checked out now; `git switch --detach {commit}` goes back"
                 )),
-                (None, None) => Undo::Tell(format!("`{branch}` is checked out now")),
+                (None, None) => Undo::Message(format!("`{branch}` is checked out now")),
             });
             Ok(())
         }
@@ -162,7 +162,7 @@ async fn take_back(io: &Io, repository: &Repository, undo: Vec<Undo>) -> Vec<Str
     for step in undo.into_iter().rev() {
         let cwd = repository.root.clone();
         let (request, what) = match step {
-            Undo::Tell(line) => {
+            Undo::Message(line) => {
                 left.push(line);
                 continue;
             }

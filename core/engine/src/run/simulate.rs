@@ -14,7 +14,7 @@ use crate::state::config;
 use crate::state::store::{Paths, StateHome};
 use crate::terminal::ask::is_attended;
 use onloop_agents::{Agent, Reviewer};
-use onloop_documents::simulation::{SimulatedAgent, Simulation, simulation};
+use onloop_documents::simulation::{SimulatedAgent, Simulation, simulation_document};
 use onloop_effect::{Command, Exit, Io};
 use onloop_install::Waits;
 use onloop_run::preflight::{IsolationMode, PlacementRefusal, Prepared};
@@ -59,7 +59,7 @@ pub(crate) async fn simulate(
     as_json: bool,
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<Exit, CommandError> {
-    let (held_up, exit) = held_up(io, wanted, &foreseen);
+    let (blocked_by, exit) = blocked_by(io, wanted, &foreseen);
     let is_placed = matches!(foreseen, Foreseen::Prepared { .. });
     let (prepared, mut changes, notes) = match foreseen {
         Foreseen::Prepared { prepared, changes, notes } => (prepared, changes, notes),
@@ -89,15 +89,15 @@ pub(crate) async fn simulate(
         Some(_) => PageChecks::Command,
         None => PageChecks::Person,
     };
-    let paper = Simulation {
+    let simulation = Simulation {
         workflow: wanted.file.to_owned(),
-        held_up,
+        blocked_by,
         confine: wanted.confine,
         changes,
         reviewer: wanted.reviewer.map(|reviewer| reviewer.command(PROMPT)),
         copied,
         sets_up: is_fresh,
-        moments: simulated_events(&run, pages, agent.command.is_some()),
+        events: simulated_events(&run, pages, agent.command.is_some()),
         at_most: at_most(&run, wanted.timeouts.agent_ms, wanted.timeouts.verify_ms),
         agent,
         successors: agents,
@@ -105,17 +105,21 @@ pub(crate) async fn simulate(
     };
     let shown = match as_json {
         true => {
-            let json = serde_json::to_string_pretty(&simulation(&paper));
+            let json = serde_json::to_string_pretty(&simulation_document(&simulation));
             json.expect("a simulation has only string keys") + "\n"
         }
-        false => screen::render(&paper),
+        false => screen::render(&simulation),
     };
     io.result(shown).await;
     Ok(exit)
 }
 
 /// What keeps the run from beginning, and the exit code that it would have.
-fn held_up(io: &Io, wanted: &SimulationRequest<'_>, foreseen: &Foreseen) -> (Option<String>, Exit) {
+fn blocked_by(
+    io: &Io,
+    wanted: &SimulationRequest<'_>,
+    foreseen: &Foreseen,
+) -> (Option<String>, Exit) {
     let stops = if is_attended(io) { Exit::Done } else { Exit::Paused };
     if let Some(id) = &wanted.unfinished {
         let why = format!(

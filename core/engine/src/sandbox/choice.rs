@@ -96,7 +96,7 @@ impl Sandbox {
             (false, Some(_)) => "`--confine on`",
             (false, None) => "`run.confine: on`",
         };
-        Err(CommandError::refused(format!("{who}, and nothing can be confined here"))
+        Err(CommandError::refused(format!("{who}, and this machine has no sandbox"))
             .because(why)
             .fix_by("see what this machine can do", "onloop doctor confine"))
     }

@@ -26,7 +26,7 @@ pub struct Loaded {
     /// The project's file, if there is one.
     pub project_path: Option<String>,
     /// Why a file by the developer's name counts as the project's, for people.
-    pub planted: Option<String>,
+    pub untrusted_file: Option<String>,
     /// Why a file that is there could not be read. Its rules allow nothing then.
     pub failure: Option<Failure>,
     /// The rules of all files, for a hook that cannot read them.
@@ -86,8 +86,8 @@ pub async fn load(io: &Io, cwd: &str) -> Loaded {
         Ok(None) => {}
         Err(failure) => loaded.fail(failure),
     }
-    let Developers { planted, own } = developers(io, cwd).await;
-    for file in &planted {
+    let Developers { untrusted, own } = developers(io, cwd).await;
+    for file in &untrusted {
         loaded.take_as_the_projects(file);
     }
     loaded.config = config_of(io, &own);
@@ -108,7 +108,7 @@ pub async fn own(io: &Io, cwd: &str) -> Config {
 }
 
 /// A file by the developer's name that somebody else made.
-struct Planted {
+struct UntrustedFile {
     path: String,
     yaml: String,
     by: Planter,
@@ -126,22 +126,22 @@ enum Planter {
 /// Files by the developer's name.
 struct Developers {
     /// Those that are somebody else's.
-    planted: Vec<Planted>,
+    untrusted: Vec<UntrustedFile>,
     /// The developer's own, or why it cannot be read.
     own: Result<Option<(String, String)>, Failure>,
 }
 
 async fn developers(io: &Io, cwd: &str) -> Developers {
-    let mut planted = Vec::new();
+    let mut untrusted = Vec::new();
     let mut upwards = Ancestors::from(io, cwd);
     loop {
         match local_file(io, cwd.trim_end_matches('/'), &mut upwards).await {
             // The developer's own may be above it.
             Ok(Some((path, yaml))) => match planter(io, cwd, &path).await {
-                Some(by) => planted.push(Planted { path, yaml, by }),
-                None => return Developers { planted, own: Ok(Some((path, yaml))) },
+                Some(by) => untrusted.push(UntrustedFile { path, yaml, by }),
+                None => return Developers { untrusted, own: Ok(Some((path, yaml))) },
             },
-            own => return Developers { planted, own },
+            own => return Developers { untrusted, own },
         }
     }
 }
@@ -175,7 +175,7 @@ fn nothing(io: &Io, cwd: &str) -> Loaded {
         config: Config::default(),
         local_path: None,
         project_path: None,
-        planted: None,
+        untrusted_file: None,
         failure: None,
         given: GivenRules::default(),
         rule_notes: Vec::new(),
@@ -206,12 +206,12 @@ impl Loaded {
 
     /// Takes what somebody else made under the name of the developer's file for what it is: it
     /// gives no more than the project's own file.
-    fn take_as_the_projects(&mut self, Planted { path, yaml, by }: &Planted) {
+    fn take_as_the_projects(&mut self, UntrustedFile { path, yaml, by }: &UntrustedFile) {
         let source = Source::Project { trusted: false };
         self.given.add_file(source, yaml);
         self.context.rules.add_file(source, yaml);
         self.context.places.temporary = self.context.rules.temporary();
-        self.planted.get_or_insert_with(|| {
+        self.untrusted_file.get_or_insert_with(|| {
             let path = text::one_line(path);
             let (why, how) = match by {
                 Planter::Repository => {
@@ -524,11 +524,11 @@ mod tests {
     fn a_repository_grants_itself_nothing_by_committing_the_developers_file() {
         let yaml = "handsoff: {enabled: false, max_continuations: 99}\n\
             permissions: {allow: ['^frob'], deny: ['^git status'], temporary: allow}";
-        let (planted, own) = ("/srv/repo/.agentize.local.yaml", "/h/.agentize.local.yaml");
+        let (untrusted_file, own) = ("/srv/repo/.agentize.local.yaml", "/h/.agentize.local.yaml");
         let mine = "handsoff: {max_continuations: 2}\npermissions: {allow: ['^mine']}";
         let home = [("HOME", "/h")];
         let with = |index: &'static str| {
-            loaded(&home, &[(planted, yaml), (own, mine), ("/srv/repo/.git/index", index)])
+            loaded(&home, &[(untrusted_file, yaml), (own, mine), ("/srv/repo/.git/index", index)])
         };
         let found = with(".agentize.local.yaml a.txt");
         assert_eq!(decision(&found, "frob x"), Decision::Ask);
@@ -537,14 +537,14 @@ mod tests {
         assert_eq!(decision(&found, "mine x"), Decision::Allow);
         assert!(found.config.enabled && found.config.max_continuations == 2);
         assert_eq!(found.local_path.as_deref(), Some(own));
-        assert!(found.planted.as_ref().is_some_and(|why| why.contains("is tracked by git")));
+        assert!(found.untrusted_file.as_ref().is_some_and(|why| why.contains("is tracked by git")));
         // One that git does not know is the developer's.
         let found = with("a.txt src/.agentize.local.yaml");
         assert_eq!(decision(&found, "frob x"), Decision::Allow);
-        assert_eq!((found.config.enabled, found.planted), (false, None));
+        assert_eq!((found.config.enabled, found.untrusted_file), (false, None));
         // A home that is a repository is a person's own all the same.
         let found = loaded(&home, &[(own, mine), ("/h/.git/index", ".agentize.local.yaml")]);
-        assert_eq!((decision(&found, "mine x"), found.planted), (Decision::Allow, None));
+        assert_eq!((decision(&found, "mine x"), found.untrusted_file), (Decision::Allow, None));
     }
 
     #[test]
@@ -564,7 +564,7 @@ mod tests {
                  only the rules that deny or ask count; a file of your own in the checkout or in \
                  your home is taken"
             );
-            assert_eq!(found.planted, Some(why));
+            assert_eq!(found.untrusted_file, Some(why));
         }
         // The search continues above it.
         let mine = ("/.agentize.local.yaml", "permissions: {allow: ['^mine']}");
@@ -589,7 +589,7 @@ mod tests {
         for (env, files) in yours {
             let found = loaded(env, files);
             assert_eq!(decision(&found, "frob x"), Decision::Allow, "{files:?}");
-            assert_eq!((found.config.enabled, &found.planted), (false, &None), "{files:?}");
+            assert_eq!((found.config.enabled, &found.untrusted_file), (false, &None), "{files:?}");
         }
     }
 }

@@ -149,15 +149,15 @@ impl Store {
     /// The record continues in the folder `root`, durably; the copies that it leaves behind in the
     /// old one are removed where they are there.
     pub async fn move_to(self, root: &str) -> Result<Store, StoreError> {
-        self.go_on_in(root, false, None).await
+        self.move_record(root, false, None).await
     }
 
     /// The record continues in the folder `root`, to which `by` moved the whole checkout.
     pub async fn relocate(self, root: &str, by: Decider) -> Result<Store, StoreError> {
-        self.go_on_in(root, true, Some(by)).await
+        self.move_record(root, true, Some(by)).await
     }
 
-    async fn go_on_in(
+    async fn move_record(
         mut self,
         root: &str,
         checkout: bool,

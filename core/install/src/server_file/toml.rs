@@ -43,7 +43,7 @@ pub(super) fn merged(found: &str, words: &[String]) -> Result<String, EditError>
         Some(Item::Table(table)) if is_nobodys(table) && !table.is_dotted() => {
             appended(found, words)
         }
-        Some(_) => return Err(EditError::ForeignServer),
+        Some(_) => return Err(EditError::OtherServer),
         None => appended(found, words),
     };
     // Where servers are written in another form, ours cannot always be put beside them.

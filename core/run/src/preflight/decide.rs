@@ -390,7 +390,7 @@ fn worktree(
             let remove = format!("git worktree remove {}", text::shell_word(path));
             Err(PlacementRefusal::folder_taken(path, &by, remove).into())
         }
-        (TargetFolder::Foreign, Some(_) | None) => {
+        (TargetFolder::Occupied, Some(_) | None) => {
             let by = "something that is not a worktree of this repository";
             let word = text::shell_word(path);
             Err(PlacementRefusal::folder_taken(path, by, format!("mv {word} {word}.old")).into())

@@ -16,7 +16,7 @@ pub enum TargetFolder {
         dirty: Vec<String>,
     },
     /// Something that this repository does not know.
-    Foreign,
+    Occupied,
 }
 
 /// Everything that [`decide`](super::decide) looks at.

@@ -185,7 +185,7 @@ impl PlacementQuestion {
             stop(),
         ];
         let what = format!(
-            "`{current}` is checked out, and the workflow pins neither branch nor isolation"
+            "`{current}` is checked out, and the workflow sets neither `branch:` nor `worktree:`"
         );
         PlacementQuestion { code: RefusalCode::FeatureBranch, what, choices }
     }

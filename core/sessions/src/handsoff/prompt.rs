@@ -142,9 +142,9 @@ fn excerpt(path: &str, plan: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunAdvice {
     /// The agent has something to do: what the prompt says about it.
-    GoOn(String),
+    Continue(String),
     /// Only a person can continue; the advice for that person.
-    Tell(String),
+    Message(String),
     /// The run is over.
     Over,
 }
@@ -156,12 +156,13 @@ pub fn run_advice(run: &Run, action: &str, command: Option<&str>) -> RunAdvice {
     let command = command.unwrap_or("onloop next");
     // Agents read this as well, so it has no command that only a person may run.
     let waits = |what: &str| {
-        RunAdvice::Tell(format!(
+        RunAdvice::Message(format!(
             "run {id} {what}. `onloop next --run-id {id}` tells a person how to go on"
         ))
     };
-    let go_on =
-        |record: Option<&StepRecord>| RunAdvice::GoOn(instructions(run, record, action, command));
+    let go_on = |record: Option<&StepRecord>| {
+        RunAdvice::Continue(instructions(run, record, action, command))
+    };
     let record = |step: u32| run.steps.iter().find(|record| record.step.number == step);
     match run.next() {
         Next::Start { step, .. } | Next::Act { step } | Next::Verify { step } => {
@@ -171,7 +172,7 @@ pub fn run_advice(run: &Run, action: &str, command: Option<&str>) -> RunAdvice {
         Next::Review { step } => go_on(step.and_then(record)),
         Next::Repeat | Next::Finalize => {
             let command = format!("onloop finalize --run-id {id}");
-            RunAdvice::GoOn(instructions(run, None, action, &command))
+            RunAdvice::Continue(instructions(run, None, action, &command))
         }
         Next::Ask(_) => waits(&format!("waits for a person ({action})")),
         Next::Blocked(blocker) => {

@@ -144,7 +144,7 @@ pub struct Session {
     /// Background tasks that had their time: their ids.
     pub tasks: Vec<String>,
     /// Receivers of notices that have not been told yet that it is not continued.
-    pub untold: Vec<String>,
+    pub pending_notifications: Vec<String>,
     /// When something about it last changed; `None` in files of older generations.
     pub updated_at: Option<Timestamp>,
     /// Members that this version does not know; they survive a rewrite.
@@ -212,7 +212,7 @@ impl Session {
             limited_since: None,
             tasks_since: None,
             tasks: Vec::new(),
-            untold: Vec::new(),
+            pending_notifications: Vec::new(),
             updated_at: Some(at),
             unknown: Map::new(),
         }
@@ -243,12 +243,14 @@ impl Session {
             }
             (PromptSubject::Question, None) => PromptEffect::Paused(Pause::Question),
             (PromptSubject::Pause, _) => PromptEffect::Paused(Pause::Person),
-            (PromptSubject::GoOn | PromptSubject::Answer | PromptSubject::Instruction, Some(_)) => {
-                PromptEffect::Resumed
-            }
-            (PromptSubject::GoOn | PromptSubject::Answer | PromptSubject::Instruction, None) => {
-                PromptEffect::Continues
-            }
+            (
+                PromptSubject::Continue | PromptSubject::Answer | PromptSubject::Instruction,
+                Some(_),
+            ) => PromptEffect::Resumed,
+            (
+                PromptSubject::Continue | PromptSubject::Answer | PromptSubject::Instruction,
+                None,
+            ) => PromptEffect::Continues,
         };
         self.pause = match effect {
             PromptEffect::Paused(pause) => Some(pause),

@@ -11,7 +11,7 @@ pub enum PromptSubject {
     /// For the client or by it: a command, a line for its shell, something that it inserted.
     Client,
     /// It asks to continue the work.
-    GoOn,
+    Continue,
     /// It answers something.
     Answer,
     /// It says that the work should pause.
@@ -76,7 +76,7 @@ pub fn subject(prompt: &str) -> PromptSubject {
         return PromptSubject::Pause;
     }
     if GO_ON.iter().any(|go_on| begins(agreed, go_on)) {
-        return PromptSubject::GoOn;
+        return PromptSubject::Continue;
     }
     let Some(first) = meant.first() else { return PromptSubject::Instruction };
     let end = prompt.trim_end_matches(|c: char| c.is_whitespace() || "\"'`)]*_".contains(c));
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn only_questions_change_the_subject() {
-        use PromptSubject::{Answer, Client, GoOn, Instruction, Pause, Question};
+        use PromptSubject::{Answer, Client, Continue, Instruction, Pause, Question};
         let table = [
-            ("continue", GoOn),
-            ("Continue.", GoOn),
-            ("continue please", GoOn),
-            ("please go on", GoOn),
-            ("ok, go ahead", GoOn),
-            ("yes, continue with the second part", GoOn),
-            ("keep going!", GoOn),
+            ("continue", Continue),
+            ("Continue.", Continue),
+            ("continue please", Continue),
+            ("please go on", Continue),
+            ("ok, go ahead", Continue),
+            ("yes, continue with the second part", Continue),
+            ("keep going!", Continue),
             ("yes, use option 2", Answer),
             ("Yes. Why do you ask?", Question),
             ("no. Why would we?", Question),

@@ -49,10 +49,10 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "decision": "block", "reason": prompt }))
         }
-        (AnswerForm::Compacted, HookAnswer::Remind(text)) => Some(session_start(text)),
+        (AnswerForm::Compacted, HookAnswer::AdditionalContext(text)) => Some(session_start(text)),
         (
             AnswerForm::Stop | AnswerForm::Prompt | AnswerForm::Compacted,
-            HookAnswer::Tell(message),
+            HookAnswer::SystemMessage(message),
         ) => Some(json!({ "systemMessage": message })),
         _ => None,
     }

@@ -53,10 +53,12 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
         (AnswerForm::Stop, HookAnswer::Continue(prompt)) => {
             Some(json!({ "continue": true, "prompt": prompt }))
         }
-        (AnswerForm::Compacted, HookAnswer::Remind(text)) => Some(json!({ "context": text })),
+        (AnswerForm::Compacted, HookAnswer::AdditionalContext(text)) => {
+            Some(json!({ "context": text }))
+        }
         (
             AnswerForm::Prompt | AnswerForm::Stop | AnswerForm::Compacted,
-            HookAnswer::Tell(message),
+            HookAnswer::SystemMessage(message),
         ) => Some(json!({ "message": message })),
         _ => None,
     }

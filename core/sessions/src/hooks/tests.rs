@@ -69,7 +69,7 @@ fn each_host_is_sent_on_in_its_own_form() {
         assert_eq!(host.write(AnswerForm::Stop, &HookAnswer::Nothing), "");
         assert_eq!(host.write(AnswerForm::Other, &go_on), "", "{host:?}");
     }
-    let message = HookAnswer::Tell("x".to_owned());
+    let message = HookAnswer::SystemMessage("x".to_owned());
     assert_eq!(Host::Claude.write(AnswerForm::Stop, &message), "{\"systemMessage\":\"x\"}\n");
     assert_eq!(
         Host::Cursor.write(AnswerForm::Prompt, &HookAnswer::Nothing),

@@ -86,7 +86,7 @@ pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {
                 "reason": prompt,
             }
         })),
-        (AnswerForm::Stop | AnswerForm::Prompt, HookAnswer::Tell(message)) => {
+        (AnswerForm::Stop | AnswerForm::Prompt, HookAnswer::SystemMessage(message)) => {
             Some(json!({ "systemMessage": message }))
         }
         _ => None,

@@ -325,7 +325,7 @@ impl RuleArgs {
 
     pub(super) fn options(&self) -> Options {
         Options {
-            stall: if self.stop_on_stall { OnStall::Stop } else { OnStall::GoOn },
+            stall: if self.stop_on_stall { OnStall::Stop } else { OnStall::Continue },
             summary: if self.summary_once { SummaryUse::Once } else { SummaryUse::EveryCycle },
             routes_by: None,
         }

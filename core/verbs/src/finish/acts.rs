@@ -16,7 +16,7 @@ use onloop_syntax::text;
 /// How far something that an earlier process intended has come.
 pub(super) enum HowFar {
     /// It is what is asked for now: continue it.
-    GoOn,
+    Continue,
     /// Nothing of it has happened, for this reason it will not.
     NotBegun(String),
     /// Something of it has happened, and something else is asked for now.
@@ -57,7 +57,7 @@ pub(super) async fn look(
     }
     if same {
         return match wish.objection() {
-            None => Ok(HowFar::GoOn),
+            None => Ok(HowFar::Continue),
             Some(objection) => Err(objection),
         };
     }

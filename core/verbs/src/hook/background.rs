@@ -1,7 +1,7 @@
 //! A stop while background tasks of the agent run: the agent is not continued, because its client
 //! wakes it when a task ends. A second hook, which no client waits for, bounds that wait.
 
-use super::{HookContext, log, passing, stop};
+use super::{HookContext, log, provider_wait, stop};
 use onloop_effect::Exit;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_sessions::handsoff::{Session, SessionId};
@@ -63,7 +63,7 @@ pub(super) async fn bounded(context: &HookContext, stop: &StopInput) -> Exit {
                 Ok(session) => stop::decide(context, &sessions, id, session, stop).await,
                 Err(error) => Err(error),
             };
-            passing::woken(context, &sessions, id, judged).await
+            provider_wait::woken(context, &sessions, id, judged).await
         }
         Err(error) => {
             log::debug(context, &format!("background tasks were not waited for: {error}")).await;
@@ -104,7 +104,7 @@ async fn outlasted(
         let seconds = |at: Timestamp| at.as_millis().div_euclid(1000);
         session.tasks_until().is_some_and(|known| seconds(known) == seconds(until))
     };
-    if !passing::slept(context, sessions, id, until, waits_still).await? {
+    if !provider_wait::slept(context, sessions, id, until, waits_still).await? {
         return Ok(false);
     }
     let running = ids(stop);

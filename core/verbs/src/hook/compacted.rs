@@ -16,12 +16,14 @@ pub(super) async fn compacted(context: &HookContext) -> HookAnswer {
         Ok(Some(text)) => {
             log::debug(context, "told the goal again").await;
             let program = context.program_line().await;
-            HookAnswer::Remind(naming(&text, program.as_deref()))
+            HookAnswer::AdditionalContext(naming(&text, program.as_deref()))
         }
         Ok(None) => HookAnswer::Nothing,
         Err(error) => {
             log::debug(context, &format!("the goal cannot be told again: {error}")).await;
-            HookAnswer::Tell(format!("onloop cannot tell the agent its goal again: {error}"))
+            HookAnswer::SystemMessage(format!(
+                "onloop cannot tell the agent its goal again: {error}"
+            ))
         }
     }
 }
@@ -58,7 +60,7 @@ async fn reminder(
     };
     let next = instruction(&run);
     let body = match prompt::run_advice(&run, next.action, next.command()) {
-        RunAdvice::GoOn(body) | RunAdvice::Tell(body) => body,
+        RunAdvice::Continue(body) | RunAdvice::Message(body) => body,
         RunAdvice::Over => return Ok(None),
     };
     let of = prompt::run_title(&run);

@@ -18,13 +18,13 @@ pub(super) async fn told(
     };
     let before = match &answer {
         HookAnswer::Nothing => String::new(),
-        HookAnswer::Tell(message) => format!("{message}\n"),
+        HookAnswer::SystemMessage(message) => format!("{message}\n"),
         // Hosts take one thing at a time.
         HookAnswer::Decided(..)
         | HookAnswer::Rewritten { .. }
         | HookAnswer::Deferred(_)
         | HookAnswer::Continue(_)
-        | HookAnswer::Remind(_) => return answer,
+        | HookAnswer::AdditionalContext(_) => return answer,
     };
     let Some(said) = context.loaded.mistakes().filter(|_| is_moment) else { return answer };
     let Some(id) = &context.session else { return answer };
@@ -38,5 +38,5 @@ pub(super) async fn told(
         context.io.note(said).await;
         return answer;
     }
-    HookAnswer::Tell(before + &said)
+    HookAnswer::SystemMessage(before + &said)
 }

@@ -33,7 +33,7 @@ pub(super) async fn submitted(
         Ok(answer) => answer,
         Err(error) => {
             log::debug(context, &format!("the prompt changed nothing: {error}")).await;
-            HookAnswer::Tell(format!("onloop cannot store this session: {error}"))
+            HookAnswer::SystemMessage(format!("onloop cannot store this session: {error}"))
         }
     }
 }
@@ -56,7 +56,7 @@ async fn begin(
     sessions.begin(session).await?;
     log::debug(context, &format!("began `{}`", session.workflow)).await;
     Ok(match unread {
-        Some((word, number)) => HookAnswer::Tell(format!(
+        Some((word, number)) => HookAnswer::SystemMessage(format!(
             "onloop: no number was taken from `{word}`; `/{}` takes it as `{number}`",
             session.workflow
         )),
@@ -106,7 +106,7 @@ async fn other_prompt(
         return Ok(HookAnswer::Nothing);
     };
     log::debug(context, &message).await;
-    Ok(HookAnswer::Tell(format!("onloop: {message}")))
+    Ok(HookAnswer::SystemMessage(format!("onloop: {message}")))
 }
 
 /// What a person is told, who would not expect it. A session of a run that has none any more has

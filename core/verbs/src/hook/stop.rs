@@ -39,7 +39,7 @@ pub(super) async fn stopped(context: &HookContext, stop: &StopInput) -> HookAnsw
         Ok(answer) => answer,
         Err(error) => {
             log::debug(context, &format!("not continued: {error}")).await;
-            HookAnswer::Tell(format!("onloop cannot continue this session: {error}"))
+            HookAnswer::SystemMessage(format!("onloop cannot continue this session: {error}"))
         }
     }
 }
@@ -170,7 +170,7 @@ async fn let_go(
         })
         .await?;
     log::debug(context, &reason).await;
-    Ok(HookAnswer::Tell(format!("onloop: {reason}")))
+    Ok(HookAnswer::SystemMessage(format!("onloop: {reason}")))
 }
 
 async fn end(
@@ -200,10 +200,10 @@ async fn by_record(
 ) -> Result<HookAnswer, SessionError> {
     let next = instruction(run);
     let body = match prompt::run_advice(run, next.action, next.command()) {
-        RunAdvice::GoOn(body) => body,
-        RunAdvice::Tell(message) => {
+        RunAdvice::Continue(body) => body,
+        RunAdvice::Message(message) => {
             log::debug(context, &message).await;
-            return Ok(HookAnswer::Tell(format!("onloop: {message}")));
+            return Ok(HookAnswer::SystemMessage(format!("onloop: {message}")));
         }
         RunAdvice::Over => return Ok(HookAnswer::Nothing),
     };
@@ -248,7 +248,7 @@ async fn by_workflow(
             })
         })
         .await?;
-    if let Said::GoOn { prompt, number, maximum } = &mut said
+    if let Said::Continue { prompt, number, maximum } = &mut said
         && let Some(words) = supervised(context, before, (*number, *maximum), prompt).await
     {
         let resume = context.host.resume_command(id.as_str());
@@ -304,7 +304,7 @@ async fn supervised(
 /// What came of a stop.
 enum Said {
     Nothing,
-    GoOn { prompt: String, number: u32, maximum: u32 },
+    Continue { prompt: String, number: u32, maximum: u32 },
     Over(String),
 }
 
@@ -331,7 +331,7 @@ fn settle(
             let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
             let prompt = render(&session, facts);
             session.sent_on(&prompt);
-            (SessionChange::Write(Box::new(session)), Said::GoOn { prompt, number, maximum })
+            (SessionChange::Write(Box::new(session)), Said::Continue { prompt, number, maximum })
         }
     }
 }
@@ -339,7 +339,7 @@ fn settle(
 async fn tell(context: &HookContext, said: Said) -> HookAnswer {
     match said {
         Said::Nothing => HookAnswer::Nothing,
-        Said::GoOn { prompt, number, maximum } => {
+        Said::Continue { prompt, number, maximum } => {
             log::debug(context, &format!("continued {number}/{maximum}")).await;
             HookAnswer::Continue(prompt)
         }
@@ -348,7 +348,7 @@ async fn tell(context: &HookContext, said: Said) -> HookAnswer {
             if context.loaded.config.max_continuations == 0 {
                 context.loaded.config.notes.iter().for_each(|note| message += &format!("; {note}"));
             }
-            HookAnswer::Tell(format!("onloop: {message}"))
+            HookAnswer::SystemMessage(format!("onloop: {message}"))
         }
     }
 }

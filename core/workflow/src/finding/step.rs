@@ -169,7 +169,7 @@ pub(crate) fn unknown_field(span: Span, field: &str) -> Diagnostic {
 
 pub(crate) fn misspelt_field(span: Span, known: &str) -> Diagnostic {
     rule::MISSPELT_FIELD
-        .at(span, format!("this is not how the field `{known}` is written"))
+        .at(span, format!("the field `{known}` is misspelled"))
         .with_help(format!("write `{known}:` at the start of the line"))
         .with_fix(format!("write `{known}:`"), vec![Edit::replace(span, format!("{known}:"))])
 }

@@ -79,7 +79,7 @@ const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "ONLOOP_CONFINE_HIDDEN",
-        "more paths that nothing confined may read, absolute and with `:` between them",
+        "more paths that the sandbox hides, absolute and with `:` between them",
     ),
     ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the proxy, and the servers to reach without one"),
     ("ONLOOP_NOW", "freezes the clock: RFC 3339, or milliseconds since 1970"),

@@ -11,21 +11,21 @@ use onloop_workflow::{Assertion, Check, Expectation};
 const COLUMNS: usize = 80;
 
 /// The whole of it, ending with a line break.
-pub(super) fn render(paper: &Simulation) -> String {
-    let intent = text::one_line(&paper.run.settings.intent);
+pub(super) fn render(simulation: &Simulation) -> String {
+    let intent = text::one_line(&simulation.run.settings.intent);
     let mut out = text::wrapped(&format!("Simulation: {intent}"), COLUMNS, 2) + "\n";
     out += "Nothing is started or changed.\n";
-    if let Some(why) = &paper.held_up {
+    if let Some(why) = &simulation.blocked_by {
         out += &format!("\nIt would not begin by itself\n{}", indented(why));
     }
-    place(paper, &mut out);
-    agents(paper, &mut out);
-    setup(paper, &mut out);
+    place(simulation, &mut out);
+    agents(simulation, &mut out);
+    setup(simulation, &mut out);
     out += "\nIn this order, when every attempt succeeds at once\n";
-    for moment in &paper.moments {
-        happens(paper, moment, &mut out);
+    for event in &simulation.events {
+        happens(simulation, event, &mut out);
     }
-    at_most(paper, &mut out);
+    at_most(simulation, &mut out);
     out
 }
 
@@ -34,20 +34,20 @@ fn indented(foreign: &str) -> String {
     text::printable(foreign.trim_end()).lines().map(|line| format!("  {line}\n")).collect()
 }
 
-fn place(paper: &Simulation, out: &mut String) {
-    let place = &paper.run.place;
+fn place(simulation: &Simulation, out: &mut String) {
+    let place = &simulation.run.place;
     if place.execution_root.is_empty() {
         return;
     }
     *out += "\nWhere\n";
-    for change in &paper.changes {
+    for change in &simulation.changes {
         *out += &format!("  {}\n", text::one_line(change));
     }
     if let Some(branch) = &place.branch {
         *out += &format!("  branch {}\n", text::one_line(branch));
     }
     *out += &format!("  works in {}\n", text::one_line(&place.execution_root));
-    *out += match paper.confine {
+    *out += match simulation.confine {
         ConfineWhen::Auto => {
             "  confined where this machine can: `onloop doctor confine` tries it\n"
         }
@@ -56,9 +56,9 @@ fn place(paper: &Simulation, out: &mut String) {
     };
 }
 
-fn agents(paper: &Simulation, out: &mut String) {
-    agent(&paper.agent, "Agent", out);
-    for successor in &paper.successors {
+fn agents(simulation: &Simulation, out: &mut String) {
+    agent(&simulation.agent, "Agent", out);
+    for successor in &simulation.successors {
         agent(successor, "Takes over where those before are not served", out);
     }
 }
@@ -73,16 +73,16 @@ fn agent(agent: &SimulatedAgent, title: &str, out: &mut String) {
     }
 }
 
-fn setup(paper: &Simulation, out: &mut String) {
-    let lines: &[String] = if paper.sets_up { &paper.run.settings.setup } else { &[] };
-    if lines.is_empty() && paper.copied.is_empty() {
+fn setup(simulation: &Simulation, out: &mut String) {
+    let lines: &[String] = if simulation.sets_up { &simulation.run.settings.setup } else { &[] };
+    if lines.is_empty() && simulation.copied.is_empty() {
         return;
     }
     *out += "\nBefore the first step\n";
-    for file in paper.copied.iter().take(limits::SETUP_FILES_NAMED) {
+    for file in simulation.copied.iter().take(limits::SETUP_FILES_NAMED) {
         *out += &format!("  copy {}\n", text::one_line(file));
     }
-    let more = paper.copied.len().saturating_sub(limits::SETUP_FILES_NAMED);
+    let more = simulation.copied.len().saturating_sub(limits::SETUP_FILES_NAMED);
     if more > 0 {
         *out += &format!("  copy {}\n", text::counted(more as u64, "further file"));
     }
@@ -91,10 +91,10 @@ fn setup(paper: &Simulation, out: &mut String) {
     }
 }
 
-fn happens(paper: &Simulation, moment: &SimulatedEvent, out: &mut String) {
-    let record = |step: u32| paper.run.step(step).expect("moments name steps that exist");
-    match moment {
-        SimulatedEvent::Act { step } => acts(paper, record(*step), out),
+fn happens(simulation: &Simulation, event: &SimulatedEvent, out: &mut String) {
+    let record = |step: u32| simulation.run.step(step).expect("events name steps that exist");
+    match event {
+        SimulatedEvent::Act { step } => acts(simulation, record(*step), out),
         SimulatedEvent::Verify { step } => {
             for check in &record(*step).step.checks {
                 *out += &checked(check);
@@ -106,7 +106,7 @@ fn happens(paper: &Simulation, moment: &SimulatedEvent, out: &mut String) {
         SimulatedEvent::Review { step } => {
             let of = step.map_or("the whole work".to_owned(), |step| format!("up to step {step}"));
             *out += &format!("    review of {of}\n");
-            if let Some(command) = &paper.reviewer {
+            if let Some(command) = &simulation.reviewer {
                 *out += &format!("      {}\n", text::printable(&line(command)));
             }
         }
@@ -127,7 +127,7 @@ fn happens(paper: &Simulation, moment: &SimulatedEvent, out: &mut String) {
             *out += &format!("    gate: a person decides{why}\n");
         }
         SimulatedEvent::Repeat => {
-            let all = paper.run.steps.iter().flat_map(|record| &record.step.checks);
+            let all = simulation.run.steps.iter().flat_map(|record| &record.step.checks);
             let count = all.filter(|check| is_machine_check(check)).count();
             *out += &format!(
                 "  All steps\n    {} by a machine, once more\n",
@@ -142,12 +142,12 @@ fn happens(paper: &Simulation, moment: &SimulatedEvent, out: &mut String) {
     }
 }
 
-fn acts(paper: &Simulation, record: &StepRecord, out: &mut String) {
+fn acts(simulation: &Simulation, record: &StepRecord, out: &mut String) {
     let step = &record.step;
     let name = text::ellipsis(&text::one_line(&step.name), limits::STEP_NAME_BYTES);
     let attempts = text::counted(u64::from(record.limit()), "attempt");
     *out += &format!("  Step {}: {name} (at most {attempts})\n", step.number);
-    *out += &match (&step.script, paper.agent.name.as_str()) {
+    *out += &match (&step.script, simulation.agent.name.as_str()) {
         (Some(script), "script") => text::printable(script.text.trim_end())
             .lines()
             .map(|line| format!("    | {line}\n"))
@@ -164,7 +164,7 @@ fn checked(check: &Check) -> String {
             Expectation::Fail => ("verify that this fails", shell.command.clone()),
         },
         Check::Browser { url, check } => ("page", format!("{url}: {check}")),
-        // It comes as a moment of its own.
+        // It comes as a event of its own.
         Check::HumanReview { .. } => return String::new(),
         Check::Artifact { path, assertion } => (
             "file",
@@ -185,8 +185,8 @@ fn checked(check: &Check) -> String {
     }
 }
 
-fn at_most(paper: &Simulation, out: &mut String) {
-    let (most, budgets) = (&paper.at_most, &paper.run.settings.budgets);
+fn at_most(simulation: &Simulation, out: &mut String) {
+    let (most, budgets) = (&simulation.at_most, &simulation.run.settings.budgets);
     *out += "\nAt most\n";
     *out += &format!("  {}\n", text::counted(most.attempts, "attempt"));
     let minutes = most.work_ms.div_ceil(60_000);

@@ -32,7 +32,7 @@ enum Found {
 
 impl Store {
     /// Writes copy and report where they are due, or in any case if `always`; a copy that
-    /// somebody changed is put right, recorded and said.
+    /// somebody changed is restored, recorded and said.
     pub(super) async fn write_copies(&mut self, always: bool) -> Result<(), StoreError> {
         let now = self.io.now();
         let at_rest = self.run.status != RunStatus::Running;
@@ -170,7 +170,7 @@ impl Store {
     /// Adds the event that says so to the ledger, whose lock is held.
     async fn record_change(&mut self, what: &str) -> Result<(), StoreError> {
         let path = self.paths.copy();
-        self.notes.push(format!("warning: {path} {what}; it is a copy and was put right"));
+        self.notes.push(format!("warning: {path} {what}; onloop restored this copy"));
         let event = Event::CopyChanged { path, what: what.to_owned() };
         let at = self.io.now();
         let mut run = self.run.clone();

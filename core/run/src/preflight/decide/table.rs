@@ -335,7 +335,7 @@ fn found(words: &str) -> (RepositoryFacts, String) {
             "detached worktree in its place" => {
                 place = TargetFolder::Worktree { branch: None, dirty: Vec::new() };
             }
-            "something else in its place" => place = TargetFolder::Foreign,
+            "something else in its place" => place = TargetFolder::Occupied,
             on => {
                 let branch = on.strip_prefix("on `").and_then(|rest| rest.strip_suffix('`'));
                 let branch = branch.unwrap_or_else(|| panic!("no such fact: {on}"));

@@ -2,7 +2,7 @@
 
 use onloop_agents::Client;
 use onloop_run::{
-    Run, StepRecord, TurnEnding, TurnRecord, go_on_prompt, retry_prompt, step_prompt,
+    Run, StepRecord, TurnEnding, TurnRecord, continue_prompt, retry_prompt, step_prompt,
 };
 use onloop_syntax::tokens::Tokens;
 
@@ -27,7 +27,7 @@ enum Words {
     /// What failed.
     Retry,
     /// That the attempt continues.
-    GoOn,
+    Continue,
 }
 
 impl Opening {
@@ -40,7 +40,7 @@ impl Opening {
         match self.words {
             Words::Step => step_prompt(run, record),
             Words::Retry => retry_prompt(record).unwrap_or_else(|| step_prompt(run, record)),
-            Words::GoOn => go_on_prompt(record),
+            Words::Continue => continue_prompt(record),
         }
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn of(run: &Run, record: &StepRecord, client: Client, is_fresh: bool)
     {
         return Opening::anew("the one before stalled twice");
     }
-    let words = if goes_on { Words::GoOn } else { Words::Retry };
+    let words = if goes_on { Words::Continue } else { Words::Retry };
     let used = last.session_tokens.unwrap_or_default();
     Opening { session: Some(session), used, anew: None, words }
 }

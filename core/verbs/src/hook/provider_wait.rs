@@ -1,16 +1,15 @@
-//! The model's service has refused the agent, and the client has given up. What passes is waited for,
-//! then the client is woken, if a hook can do that. An answer that was cut is continued. For
-//! everything else a person is told.
+//! A client gave up because its provider refused the agent. onloop waits for a transient failure, then
+//! wakes the client if a hook can. It continues an answer that was cut, and tells a person the rest.
 //!
-//! A client that has exited cannot be woken. Then the session says until when there is nothing to
-//! do, and a person continues it.
+//! A client that has exited cannot be woken. The session then says until when it waits, and a person
+//! continues it.
 
 use super::{HookContext, log, stop};
 use onloop_agents::AgentErrorKind;
 use onloop_effect::{Exit, Io};
 use onloop_engine::notify;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
-use onloop_sessions::handsoff::passing::{Patience, go_on, lifted_in};
+use onloop_sessions::handsoff::provider_wait::{ProviderWait, continuation, lifted_in};
 use onloop_sessions::handsoff::{Session, SessionId};
 use onloop_sessions::hooks::{HookAnswer, StopFailure, StopInput};
 use onloop_syntax::limits;
@@ -144,7 +143,7 @@ async fn wait_out(
         .change(id, |session| match session {
             Some(mut session) => {
                 let patience = session.refused(at, &why, lifted);
-                if matches!(patience, Some(Patience::TooLong(_))) {
+                if matches!(patience, Some(ProviderWait::TooLong(_))) {
                     notify::session::enqueue(&mut session, &context.loaded.config);
                 }
                 (SessionChange::when(patience.is_some(), session), patience)
@@ -154,11 +153,11 @@ async fn wait_out(
         .await?;
     let until = match patience {
         None => return Ok(None),
-        Some(Patience::TooLong(_)) => {
+        Some(ProviderWait::TooLong(_)) => {
             log::limit(context, &format!("{why}; no longer waiting")).await;
             return Ok(None);
         }
-        Some(Patience::Until(until)) => until,
+        Some(ProviderWait::Until(until)) => until,
     };
     log::limit(context, &format!("{why}; waits until {}", until.to_rfc3339())).await;
     if !slept(context, sessions, id, until, |session| session.still_waits(until)).await? {
@@ -169,7 +168,7 @@ async fn wait_out(
         .change(id, |session| match session {
             Some(mut session) if session.still_waits(until) => {
                 session.served_again(at_end);
-                let words = go_on(&session, at_end.millis_since(at));
+                let words = continuation(&session, at_end.millis_since(at));
                 (SessionChange::Write(Box::new(session)), Some(words))
             }
             Some(_) | None => (SessionChange::Keep, None),

@@ -1,5 +1,5 @@
-//! What passes by itself: an overload of the model's service, a limit on usage, a network that is
-//! gone. It is waited for, and is not the end of a session.
+//! Transient failures of a provider: overload, a limit on usage, a network that is gone. A session
+//! waits for them and does not end.
 
 use serde_json::Value;
 
@@ -14,9 +14,9 @@ const LAST_ENTRIES: usize = 12;
 /// Under these names clients keep the moment at which a limit is lifted, in seconds since 1970.
 const RESETS: [&str; 2] = ["resetsAt", "resets_at"];
 
-/// How long there is to wait.
+/// How long a session waits for its provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Patience {
+pub enum ProviderWait {
     /// Until then it is worth trying again.
     Until(Timestamp),
     /// Longer than the longest wait, with its end if known.
@@ -31,7 +31,7 @@ impl Session {
         at: Timestamp,
         why: &str,
         lifted: Option<Timestamp>,
-    ) -> Option<Patience> {
+    ) -> Option<ProviderWait> {
         if matches!(self.state, SessionState::Ended(_)) || self.pause.is_some() {
             return None;
         }
@@ -55,8 +55,8 @@ impl Session {
         });
         self.updated_at = Some(at);
         Some(match is_too_long {
-            true => Patience::TooLong(lifted),
-            false => Patience::Until(until),
+            true => ProviderWait::TooLong(lifted),
+            false => ProviderWait::Until(until),
         })
     }
 
@@ -114,7 +114,7 @@ fn resets(value: &Value, found: &mut Vec<Timestamp>) {
 }
 
 /// The prompt of an agent that continues.
-pub fn go_on(session: &Session, waited_ms: u64) -> String {
+pub fn continuation(session: &Session, waited_ms: u64) -> String {
     let count = session.continuation_count;
     format!(
         "The model's service is worth trying again, after {}. Go on where you were: the goal of \
@@ -145,12 +145,12 @@ mod tests {
         let (mut now, mut pauses) = (0, Vec::new());
         let last = loop {
             match session.refused(at(now), "overloaded", None).unwrap() {
-                Patience::Until(until) => {
+                ProviderWait::Until(until) => {
                     let pause = until.as_millis() / 1000 - now;
                     pauses.push(pause);
                     now += pause;
                 }
-                Patience::TooLong(until) => break until,
+                ProviderWait::TooLong(until) => break until,
             }
             session.served_again(at(now));
             assert_eq!(session.reason, None);
@@ -166,12 +166,15 @@ mod tests {
     fn a_limit_is_waited_for_until_it_is_lifted() {
         let mut limited = session();
         let said = limited.refused(at(100), "limit", Some(at(3600)));
-        assert_eq!(said, Some(Patience::Until(at(3605))));
+        assert_eq!(said, Some(ProviderWait::Until(at(3605))));
         assert!(limited.still_waits(at(3605)) && !limited.still_waits(at(3600)));
         // One that was lifted already says nothing.
-        assert_eq!(session().refused(at(100), "x", Some(at(99))), Some(Patience::Until(at(115))));
+        assert_eq!(
+            session().refused(at(100), "x", Some(at(99))),
+            Some(ProviderWait::Until(at(115)))
+        );
         let weekly = Some(at(7 * 86_400));
-        assert_eq!(limited.refused(at(100), "limit", weekly), Some(Patience::TooLong(weekly)));
+        assert_eq!(limited.refused(at(100), "limit", weekly), Some(ProviderWait::TooLong(weekly)));
         limited.end(at(101), SessionEnding::Stopped, None);
         assert!(!limited.still_waits(at(7 * 86_400 + 5)));
         assert_eq!(limited.refused(at(102), "limit", None), None);
