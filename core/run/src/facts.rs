@@ -39,7 +39,7 @@ pub struct Facts {
     pub said: String,
     /// The present.
     pub now: Timestamp,
-    /// A review that holds the run up: its verdict, and what was found.
+    /// A review that blocks the run: its verdict, and what was found.
     pub review: Option<(&'static str, String)>,
     /// Attempts of all steps so far.
     pub attempts: u64,

@@ -200,7 +200,7 @@ impl Run {
     }
 }
 
-/// What holds the run up in this step, if something does.
+/// What blocks the run in this step.
 pub(super) fn blocker(record: &StepRecord) -> Option<Blocker> {
     let step = record.step.number;
     let (reason, rejected) = match &record.status {

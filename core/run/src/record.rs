@@ -378,9 +378,9 @@ pub struct Reviews {
     pub reviewed_step: u32,
     /// Whether the whole run has had its final review.
     pub finally_reviewed: bool,
-    /// The verdict that holds the run up, if one does.
+    /// The verdict that blocks the run.
     pub standing: Option<BlockingReview>,
-    /// The verdict of the last review, whether it holds the run up or not.
+    /// The verdict of the last review, whether it blocks the run or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<BlockingReview>,
     /// How often findings went back to the agent since a review passed or a person decided.
@@ -388,7 +388,7 @@ pub struct Reviews {
     pub rounds: u32,
 }
 
-/// What a review came to. One that does not pass holds the run up until it is reviewed again or a
+/// What a review came to. One that does not pass blocks the run until it is reviewed again or a
 /// person accepts it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockingReview {

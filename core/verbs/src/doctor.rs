@@ -1,11 +1,13 @@
 //! `onloop doctor`: what is installed where, and whether it would protect anything.
 
 mod confine;
+mod machine;
 mod prune;
 mod retention;
 mod waits;
 
 use confine::examine_confinement;
+use machine::examine_machine;
 use onloop_auto::prompts::AGENTS;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use onloop_engine::client_files::{CANARY_VARIABLE, known, look, quiet, setting};
@@ -91,17 +93,31 @@ pub async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
         io.result(format!("  ✗ configuration: {note}\n")).await;
         exit = Exit::Failed;
     }
+    if args.host.is_none() {
+        let mut findings = Findings::default();
+        examine_machine(io, &mut findings).await;
+        io.result(format!("{}\n", findings.lines.join("\n"))).await;
+    }
+    let mut absent = Vec::new();
     for host in hosts {
         let mut findings = Findings::default();
-        let title = match client(io, host).await {
+        let client = client(io, host).await;
+        let is_installed = examine(io, host, args.host.is_some(), enabled, &mut findings).await;
+        if client.is_none() && !is_installed && args.host.is_none() && !findings.is_bad {
+            absent.push(host.title());
+            continue;
+        }
+        let title = match client {
             Some(client) => format!("{}: {client}", host.title()),
             None => host.title().to_owned(),
         };
-        examine(io, host, args.host.is_some(), enabled, &mut findings).await;
         io.result(format!("{title}\n{}\n", findings.lines.join("\n"))).await;
         if findings.is_bad {
             exit = Exit::Failed;
         }
+    }
+    if !absent.is_empty() {
+        io.result(format!("Not found: {}\n", absent.join(", "))).await;
     }
     Ok(exit)
 }
@@ -118,6 +134,11 @@ async fn client(io: &Io, host: Host) -> Option<String> {
         // `code` starts a window where no other runs.
         Host::VsCode => return None,
     };
+    version_of(io, program).await
+}
+
+/// What `program --version` says on its first line.
+async fn version_of(io: &Io, program: &str) -> Option<String> {
     let words = [program, "--version"].map(str::to_owned).to_vec();
     let end = io.process(quiet(Command::Argv(words), None)).await.ok()?;
     let said = end.stdout.text();
@@ -125,12 +146,22 @@ async fn client(io: &Io, host: Host) -> Option<String> {
     Some(ellipsis(&one_line(version), 80))
 }
 
-async fn examine(io: &Io, host: Host, is_wanted: bool, enabled: bool, findings: &mut Findings) {
+/// Whether hooks of ours are installed in the client.
+async fn examine(
+    io: &Io,
+    host: Host,
+    is_wanted: bool,
+    enabled: bool,
+    findings: &mut Findings,
+) -> bool {
     let mut installed = Vec::new();
     for scope in InstallScope::ALL {
         let setting = match setting(io, host, scope).await {
             Ok(setting) => setting,
-            Err(why) => return findings.bad(why.to_string(), "set it and try again"),
+            Err(why) => {
+                findings.bad(why.to_string(), "set it and try again");
+                return false;
+            }
         };
         if examine_scope(io, host, &setting, enabled, findings).await {
             installed.push(scope);
@@ -138,9 +169,9 @@ async fn examine(io: &Io, host: Host, is_wanted: bool, enabled: bool, findings: 
     }
     match installed.as_slice() {
         [] if is_wanted => {
-            findings.bad("not installed", &format!("onloop install {}", host.as_str()));
+            findings.bad("no hooks installed", &format!("onloop install {}", host.as_str()));
         }
-        [] => findings.note("not installed"),
+        [] => findings.note(format!("no hooks installed: onloop install {}", host.as_str())),
         [_] => obstacles(io, host, findings).await,
         [_, _, ..] => {
             findings
@@ -148,6 +179,7 @@ async fn examine(io: &Io, host: Host, is_wanted: bool, enabled: bool, findings: 
             obstacles(io, host, findings).await;
         }
     }
+    !installed.is_empty()
 }
 
 /// Whether something of ours is there.
@@ -175,7 +207,7 @@ async fn examine_scope(
             continue;
         }
         is_old |= host_file.installed(Some(&text)).is_ok_and(|wanted| wanted != text);
-        if !has_hooks(host, at) || is_foreign(&host_file, &text) {
+        if !has_hooks(host, at) || is_anothers(&host_file, &text) {
             continue;
         }
         expected.extend(own_calls(host, &host_file, &text));
@@ -300,7 +332,7 @@ fn has_hooks(host: Host, at: usize) -> bool {
     host == Host::Cline || at == 0
 }
 
-fn is_foreign(host_file: &HostFile, text: &str) -> bool {
+fn is_anothers(host_file: &HostFile, text: &str) -> bool {
     match host_file {
         HostFile::Own(file) => !file.is_ours(text),
         HostFile::Shared(_) | HostFile::Server(_) => false,

@@ -13,7 +13,7 @@ use onloop_engine::client_files::{HostFileError, host_help, known, look, setting
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_install::{EditError, HostFile, InstallScope, Setting, advice, diff, host_files};
 use onloop_syntax::limits;
-use onloop_syntax::text::printable;
+use onloop_syntax::text::{counted, one_line, printable};
 
 /// Arguments of `onloop install` and `onloop uninstall`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -24,9 +24,12 @@ pub struct InstallArgs {
     /// Whose sessions [default: project for vscode and copilot, else user]
     #[arg(long, value_enum)]
     pub scope: Option<InstallScope>,
-    /// Show what would change, as a diff, and change nothing
+    /// List the files that would change, and change nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Also show the changes
+    #[arg(long, requires = "dry_run")]
+    pub diff: bool,
 }
 
 /// What is kept of a file before its first change.
@@ -45,7 +48,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> 
             Err(why) => refusals.push(why),
         }
     }
-    if make(io, &changes, refusals, args.dry_run).await? == Made::Shown {
+    if make(io, &changes, refusals, args).await? == Made::Shown {
         return Ok(Exit::Done);
     }
     let name = host.title();
@@ -82,7 +85,7 @@ pub async fn uninstall(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError
             }
         }
     }
-    if make(io, &changes, refusals, args.dry_run).await? == Made::Shown {
+    if make(io, &changes, refusals, args).await? == Made::Shown {
         return Ok(Exit::Done);
     }
     let name = host.title();
@@ -108,7 +111,7 @@ async fn make(
     io: &Io,
     changes: &[Change],
     refusals: Vec<HostFileError>,
-    dry_run: bool,
+    args: &InstallArgs,
 ) -> Result<Made, CommandError> {
     if !refusals.is_empty() {
         let is_untrusted = |why: &HostFileError| matches!(why, HostFileError::Untrusted(_));
@@ -123,8 +126,8 @@ async fn make(
         };
         return Err(CommandError::new(kind, what).listing(why));
     }
-    if dry_run {
-        show(io, changes).await;
+    if args.dry_run {
+        show(io, changes, args.diff).await;
         return Ok(Made::Shown);
     }
     change::perform_all(io, changes).await?;
@@ -175,14 +178,30 @@ fn not_editable(host_file: &HostFile, why: EditError) -> HostFileError {
     HostFileError::NotEditable { path: host_file.path().to_owned(), why }
 }
 
-/// Shows every change as a diff, on standard output.
-async fn show(io: &Io, changes: &[Change]) {
-    for change in changes.iter().filter(|change| change.is_one()) {
-        let old = change.found.as_ref().map_or("", |(text, _)| text.as_str());
-        let new = change.wanted.as_deref().unwrap_or_default();
-        let name = |is_there: bool| if is_there { change.path.as_str() } else { "/dev/null" };
-        let names = (name(change.found.is_some()), name(change.wanted.is_some()));
+/// Lists every change, and with `with_diff` shows it, on standard output.
+async fn show(io: &Io, changes: &[Change], with_diff: bool) {
+    let changes: Vec<&Change> = changes.iter().filter(|change| change.is_one()).collect();
+    if changes.is_empty() {
+        return io.note("Nothing would change.").await;
+    }
+    let files = counted(changes.len() as u64, "file");
+    let mut out = format!("onloop would change {files}:\n");
+    for Change { path, found, wanted, .. } in &changes {
+        let verb = match (found, wanted) {
+            (None, _) => "write",
+            (Some(_), Some(_)) => "change",
+            (Some(_), None) => "remove",
+        };
+        out += &format!("  {verb:<8}{}\n", one_line(path));
+    }
+    io.result(out).await;
+    for Change { path, found, wanted, .. } in changes.iter().filter(|_| with_diff) {
+        let old = found.as_ref().map_or("", |(text, _)| text.as_str());
+        let new = wanted.as_deref().unwrap_or_default();
+        let name = |is_there: bool| if is_there { path.as_str() } else { "/dev/null" };
+        let names = (name(found.is_some()), name(wanted.is_some()));
         io.result(printable(&diff::unified(names, old, new))).await;
     }
-    io.note("Nothing was changed (`--dry-run`).").await;
+    let hint = if with_diff { "" } else { "; `--diff` shows the changes" };
+    io.note(format!("Nothing was changed (`--dry-run`){hint}.")).await;
 }

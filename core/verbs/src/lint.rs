@@ -57,12 +57,14 @@ struct Linted {
 
 enum Outcome {
     Checked(Vec<Diagnostic>),
-    Skipped(String),
+    Skipped(&'static str),
+    NotAWorkflow,
     Missing,
     Unreadable(String),
 }
 
-/// Lints every file and reports all of them. Errors found: [`Exit::Failed`].
+/// Lints every file and reports all of them. Errors found: [`Exit::Failed`]; else a file that is not a
+/// workflow: [`Exit::Usage`], except in the older format, which skips it.
 ///
 /// # Errors
 ///
@@ -83,9 +85,13 @@ pub async fn lint(io: &Io, args: &LintArgs) -> Result<Exit, CommandError> {
         LintFormat::Github => say_to_github(io, &files).await,
         LintFormat::Hotl => say_as_before(io, &files).await,
     }
-    Ok(match files.iter().any(Linted::failed) {
-        true => Exit::Failed,
-        false => Exit::Done,
+    let is_unusable = |file: &Linted| matches!(file.outcome, Outcome::NotAWorkflow);
+    Ok(if files.iter().any(Linted::failed) {
+        Exit::Failed
+    } else if args.format != LintFormat::Hotl && files.iter().any(is_unusable) {
+        Exit::Usage
+    } else {
+        Exit::Done
     })
 }
 
@@ -93,7 +99,10 @@ impl Linted {
     fn findings(&self) -> &[Diagnostic] {
         match &self.outcome {
             Outcome::Checked(diagnostics) => diagnostics,
-            Outcome::Skipped(_) | Outcome::Missing | Outcome::Unreadable(_) => &[],
+            Outcome::Skipped(_)
+            | Outcome::NotAWorkflow
+            | Outcome::Missing
+            | Outcome::Unreadable(_) => &[],
         }
     }
 
@@ -104,7 +113,7 @@ impl Linted {
     fn failed(&self) -> bool {
         match &self.outcome {
             Outcome::Checked(_) => self.count(Severity::Error) > 0,
-            Outcome::Skipped(_) => false,
+            Outcome::Skipped(_) | Outcome::NotAWorkflow => false,
             Outcome::Missing | Outcome::Unreadable(_) => true,
         }
     }
@@ -121,7 +130,8 @@ impl Linted {
     fn obstacle(&self) -> Option<String> {
         match &self.outcome {
             Outcome::Checked(_) => None,
-            Outcome::Skipped(reason) => Some(reason.clone()),
+            Outcome::Skipped(reason) => Some((*reason).to_owned()),
+            Outcome::NotAWorkflow => Some("not a workflow file".to_owned()),
             Outcome::Missing => Some("file not found".to_owned()),
             Outcome::Unreadable(message) => Some(one_line(message)),
         }
@@ -144,8 +154,8 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Comma
             return Ok(Linted { path, source: Vec::new(), outcome });
         }
     };
-    if let Some(reason) = reason_to_skip(&path, &source) {
-        return Ok(Linted { path, source, outcome: Outcome::Skipped(reason) });
+    if let Some(outcome) = outcome_unread(&path, &source) {
+        return Ok(Linted { path, source, outcome });
     }
     let source = match args.fix {
         true => write_fixed(io, &path, source, version).await?,
@@ -158,19 +168,18 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Comma
     Ok(Linted { path, source, outcome: Outcome::Checked(diagnostics) })
 }
 
-/// The rest of the line `SKIP: <name> …` for a file that is not a workflow.
-fn reason_to_skip(path: &str, source: &[u8]) -> Option<String> {
+/// What becomes of a file that is not a workflow.
+fn outcome_unread(path: &str, source: &[u8]) -> Option<Outcome> {
     match workflow::classify(path, source) {
         FileClass::Workflow => None,
         FileClass::Design { managed: true } => {
-            Some("is a HOTL design doc; onloop lints workflow files".to_owned())
+            Some(Outcome::Skipped("is a HOTL design doc; onloop lints workflow files"))
         }
-        FileClass::Design { managed: false } => Some(
+        FileClass::Design { managed: false } => Some(Outcome::Skipped(
             "is not a HOTL-managed design doc (no design_type or hotl_managed marker) — use \
-             hotl:document-review for AI review."
-                .to_owned(),
-        ),
-        FileClass::Other => Some("is not a HOTL design doc or workflow file".to_owned()),
+             hotl:document-review for AI review.",
+        )),
+        FileClass::Other => Some(Outcome::NotAWorkflow),
     }
 }
 
@@ -231,7 +240,10 @@ async fn say_to_people(io: &Io, files: &[Linted]) {
     for file in files {
         let path = file.shown_path();
         if let Some(obstacle) = file.obstacle() {
-            let word = if file.failed() { "error" } else { "skipped" };
+            let word = match file.outcome {
+                Outcome::Skipped(_) => "skipped",
+                _ => "error",
+            };
             io.note(format!("{word}: {path}: {obstacle}")).await;
             continue;
         }
@@ -332,6 +344,10 @@ async fn say_as_before(io: &Io, files: &[Linted]) {
             Outcome::Skipped(reason) => {
                 io.note(format!("SKIP: {} {reason}", file.base_name())).await
             }
+            Outcome::NotAWorkflow => {
+                let name = file.base_name();
+                io.note(format!("SKIP: {name} is not a HOTL design doc or workflow file")).await;
+            }
             Outcome::Missing => {
                 io.note(format!("FAIL: File not found: {}", file.shown_path())).await;
             }
@@ -390,6 +406,17 @@ mod tests {
              SKIP: README.md is not a HOTL design doc or workflow file\n\
              FAIL: File not found: none.md\n"
         );
+    }
+
+    #[test]
+    fn a_file_that_is_not_a_workflow_is_a_usage_error() {
+        let files = [("hotl-workflow-a.md", GOOD), ("README.md", "# x"), ("x-design.md", "# x")];
+        let mut host = MemoryHost::with_files(files);
+        let all = files.map(|(name, _)| name);
+        assert_eq!(run(&mut host, args(LintFormat::Human, &all)), Exit::Usage);
+        assert!(host.stderr.contains("error: README.md: not a workflow file\n"));
+        assert_eq!(run(&mut host, args(LintFormat::Hotl, &all)), Exit::Done);
+        assert_eq!(run(&mut host, args(LintFormat::Human, &all[2..])), Exit::Done);
     }
 
     #[test]

@@ -46,9 +46,13 @@ fn a_server_is_tried_and_one_that_a_repository_made_up_is_not() {
 fn nothing_installed_is_wrong_only_where_it_was_asked_for() {
     let project = Workspace::plain();
     let run = doctor(&project, "").expect_exit(0);
-    assert_eq!(run.stdout.matches("  · not installed").count(), HOSTS.len(), "{run:?}");
+    let absent = run.stdout.lines().find_map(|line| line.strip_prefix("Not found: "));
+    let absent = absent.map_or(0, |names| names.split(", ").count());
+    let found = run.stdout.matches("  · no hooks installed: onloop install ").count();
+    assert_eq!(found + absent, HOSTS.len(), "{run:?}");
+    assert!(run.stdout.contains("  ✓ git version "), "{run:?}");
     let run = doctor(&project, "codex").expect_exit(1);
-    assert!(run.stdout.contains("  ✗ not installed\n      fix: onloop install codex\n"), "{run:?}");
+    assert!(run.stdout.contains("  ✗ no hooks installed\n      fix: onloop install codex\n"), "{run:?}");
     doctor(&project, "emacs").expect_exit(2);
 }
 

@@ -89,18 +89,21 @@ fn what_is_not_ours_stays_and_is_kept() {
 }
 
 #[test]
-fn a_dry_run_shows_a_diff_and_changes_nothing() {
+fn a_dry_run_lists_files_or_shows_a_diff_and_changes_nothing() {
     let project = Workspace::plain();
     project.write("../home/.cursor/hooks.json", "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n");
     let before = everything(&project);
-    let run = onloop(&project, "install cursor --dry-run").expect_exit(0);
+    let listed = onloop(&project, "install cursor --dry-run").expect_exit(0);
+    assert!(listed.stdout.starts_with("onloop would change 2 files:\n"), "{listed:?}");
+    assert!(!listed.stdout.contains("beforeSubmitPrompt"), "{listed:?}");
+    let run = onloop(&project, "install cursor --dry-run --diff").expect_exit(0);
     assert!(
         run.stdout.contains("\n-  \"hooks\": {}\n+  \"hooks\": {\"beforeSubmitPrompt\": [\n"),
         "{run:?}"
     );
     assert_eq!(everything(&project), before);
-    let run = onloop(&project, "install codex --dry-run").expect_exit(0);
-    assert!(run.stdout.starts_with("--- /dev/null\n+++ "), "{run:?}");
+    let run = onloop(&project, "install codex --dry-run --diff").expect_exit(0);
+    assert!(run.stdout.contains("\n--- /dev/null\n+++ "), "{run:?}");
     assert_eq!(everything(&project), before);
 }
 

@@ -1,5 +1,4 @@
-//! What a person reads about the state of a run: what it waits for, and the commands that take it
-//! further.
+//! What a person reads about a run that waits: the reason, and the commands that continue it.
 
 use onloop_run::{Next, Question, Run, exceeded};
 
@@ -8,7 +7,7 @@ pub(crate) fn reason(run: &Run, question: &Question) -> String {
     match question {
         Question::Gate { step } => format!("the gate of step {step} needs a human decision"),
         Question::Review { step, .. } => format!("step {step} needs a human review"),
-        Question::Verdict { .. } => "a review holds the run up".to_owned(),
+        Question::Verdict { .. } => "the review found problems".to_owned(),
         Question::Interrupted { step } => {
             format!("step {step} was interrupted and no check can tell how far it got")
         }
@@ -29,20 +28,14 @@ pub fn next_commands(run: &Run) -> String {
     let id = &run.id;
     let resume = resume_command(run);
     match run.next() {
-        Next::Ask(Question::Gate { step }) => gate_commands(id, step),
-        Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
-            gate_commands(id, step)
-        }
-        Next::Ask(Question::Review { step, prompt }) => {
-            format!(
-                "To review: {prompt}
-{}",
-                gate_commands(id, step)
-            )
+        Next::Ask(Question::Gate { .. }) => decision_commands(id),
+        Next::Ask(Question::Review { prompt, .. }) if prompt.is_empty() => decision_commands(id),
+        Next::Ask(Question::Review { prompt, .. }) => {
+            format!("To review: {prompt}\n{}", decision_commands(id))
         }
         Next::Ask(Question::Verdict { .. }) => format!(
             "Fix what the review found, then review again:\n  {resume}\n\
-             Or accept the verdict and continue:\n  {resume} --accept-review"
+             Or accept the verdict and continue:\n  onloop approve {id}"
         ),
         Next::Ask(Question::Budget { .. }) => format!(
             "{}\nRaise it and continue, for example:\n  {resume}{}",
@@ -50,25 +43,24 @@ pub fn next_commands(run: &Run) -> String {
             raise_options(run)
         ),
         Next::Ask(Question::Interrupted { step }) => format!(
-            "Step {step} was interrupted. Do it again:\n  {resume} --interrupted redo\n\
-             Or, after looking at it, take it as done:\n  {resume} --interrupted done"
+            "Step {step} was interrupted. Run it again:\n  {resume} --interrupted redo\n\
+             Or inspect it and mark it as done:\n  {resume} --interrupted done"
         ),
         Next::Blocked(blocker) if blocker.rejected => format!(
-            "Change your mind; the run then continues:\n  onloop gate {step} approved --run-id {id}\n\
-             Request changes:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}\n\
-             Give it up:\n  onloop abandon {id} --reason TEXT",
-            step = blocker.step
+            "Approve after all, and continue:\n  onloop approve {id}\n\
+             Request changes:\n  onloop reject {id} --redo --reason TEXT\n\
+             End the run:\n  onloop abandon {id} --reason TEXT"
         ),
         Next::Blocked(blocker) => format!(
             "Fix the cause, then continue (verifies first, then tries again):\n  {resume}\n\
-             Have it tried again at once, and tell its agent something:\n  \
+             Try again at once, with a note for the agent:\n  \
              onloop step {} reopen --reason TEXT --run-id {id}\n\
-             Give it up:\n  onloop abandon {id} --reason TEXT",
+             End the run:\n  onloop abandon {id} --reason TEXT",
             blocker.step
         ),
         Next::Act { step } if run.step(step).is_some_and(|step| run.waits_for_provider(step)) => {
             format!(
-                "Continue when it is served again, with another agent (--agent NAME), or wait\nlonger \
+                "Continue when the limit ends, with another agent (--agent NAME), or wait\nlonger \
              (--max-wait TIME):\n  {resume}"
             )
         }
@@ -99,14 +91,12 @@ pub fn resume_command(run: &Run) -> String {
 pub(crate) fn next_commands_in_fleet(run: &Run) -> String {
     let id = &run.id;
     match run.next() {
-        Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
-            gate_commands(id, step)
-        }
-        Next::Blocked(blocker) if blocker.rejected => gate_commands(id, blocker.step),
+        Next::Ask(Question::Gate { .. } | Question::Review { .. }) => decision_commands(id),
+        Next::Blocked(blocker) if blocker.rejected => decision_commands(id),
         Next::Blocked(blocker) => format!(
-            "Have it tried again, and tell its agent something:\n  \
+            "Try again, with a note for the agent:\n  \
              onloop step {} reopen --reason TEXT --run-id {id}\n\
-             Give it up:\n  onloop abandon {id} --reason TEXT\n\
+             End the run:\n  onloop abandon {id} --reason TEXT\n\
              Bring it home:\n  {}",
             blocker.step,
             resume_command(run)
@@ -115,11 +105,11 @@ pub(crate) fn next_commands_in_fleet(run: &Run) -> String {
     }
 }
 
-/// The decision continues the run.
-fn gate_commands(id: &str, step: u32) -> String {
+/// The commands for a decision, which continues the run.
+fn decision_commands(id: &str) -> String {
     format!(
-        "Approve; the run then continues:\n  onloop gate {step} approved --run-id {id}\n\
-         Reject:\n  onloop gate {step} rejected --run-id {id}\n\
-         Request changes:\n  onloop gate {step} rejected --redo --reason TEXT --run-id {id}"
+        "Approve and continue:\n  onloop approve {id}\n\
+         Request changes:\n  onloop reject {id} --redo --reason TEXT\n\
+         Reject, which ends the run:\n  onloop reject {id} --reason TEXT"
     )
 }

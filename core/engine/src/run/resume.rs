@@ -31,7 +31,7 @@ pub struct ResumeArgs {
     /// Who acts and for how long
     #[command(flatten)]
     pub drive: DriveArgs,
-    /// Accept the verdict of a review that holds the run up
+    /// Accept the verdict of a review that blocks the run
     #[arg(long)]
     pub accept_review: bool,
     /// What to do with an interrupted step that no check can judge

@@ -136,10 +136,10 @@ fn words(run: &Run, question: &Question) -> String {
             format!("Step {step} needs a human review: {prompt}\nContinue?")
         }
         Question::Verdict { step: Some(step) } => {
-            format!("The review before the gate of Step {step} holds the run up. Continue anyway?")
+            format!("The review found problems before the gate of step {step}. Continue anyway?")
         }
         Question::Verdict { step: None } => {
-            "The final review holds the run up. Continue anyway?".to_owned()
+            "The final review found problems. Continue anyway?".to_owned()
         }
         Question::Interrupted { step } => format!(
             "Step {step} was in progress when the session ended, and no check can tell how far \

@@ -405,7 +405,7 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
         [
             ("Install for all your sessions", "onloop install claude"),
             ("Install for this repository", "onloop install codex --scope project"),
-            ("Show what would change", "onloop install cursor --dry-run"),
+            ("Show what would change", "onloop install cursor --dry-run --diff"),
         ],
         &["uninstall", "doctor"],
     ),

@@ -47,7 +47,7 @@ async fn attempt(io: &Io, mechanism: Mechanism) -> Result<Vec<&'static str>, Com
 }
 
 /// Runs something that must work, and something that must not.
-async fn attempt_network(
+pub(super) async fn attempt_network(
     io: &Io,
     mechanism: Mechanism,
     network: Network,

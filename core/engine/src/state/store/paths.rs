@@ -28,7 +28,7 @@ impl StateHome {
     }
 
     /// The folder.
-    pub(crate) fn folder(&self) -> &str {
+    pub fn folder(&self) -> &str {
         &self.0
     }
 
