@@ -132,7 +132,7 @@ fn each_piece_of_news_is_told_once_with_what_a_person_needs() {
         assert!(text.contains(&line), "{line} in {text}");
     }
     let advice = notice["advice"].as_str().unwrap();
-    assert!(advice.contains(&format!("onloop gate 1 approved --run-id {id}")), "{advice}");
+    assert!(advice.contains(&format!("onloop approve {id}")), "{advice}");
     // It is the same gate still.
     project.onloop(&["resume"]).expect_exit(3);
     project.onloop(&["resume"]).expect_exit(3);

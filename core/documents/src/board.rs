@@ -14,7 +14,7 @@ pub use crate::cost::Sum;
 pub use run::unreadable;
 pub use run::{
     CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, card, check_view,
-    choice, facts, steps,
+    choice, entry, facts, steps,
 };
 pub use session::{SessionCard, SessionFacts, SessionStatus, session, unreadable_session};
 pub use spent::{Spent, spent};
@@ -56,7 +56,7 @@ words! {
     pub enum RunState {
         /// A person has to decide.
         Waits = "waits",
-        /// A step cannot go on.
+        /// A step failed for good.
         Blocked = "blocked",
         /// Its onloop was killed; it can be resumed.
         Interrupted = "interrupted",
@@ -64,7 +64,7 @@ words! {
         Unreadable = "unreadable",
         /// It is worked on.
         Running = "running",
-        /// No onloop drives it: an agent does it step by step, or it can be resumed.
+        /// No onloop drives it; it can be resumed.
         Idle = "idle",
         /// The provider of its agent does not serve it for now.
         Limited = "limited",
@@ -78,6 +78,34 @@ words! {
 }
 
 impl RunState {
+    /// The mark that every screen shows before the words.
+    pub fn mark(self) -> &'static str {
+        match self {
+            RunState::Waits => "⏸",
+            RunState::Blocked => "✗",
+            RunState::Interrupted | RunState::Idle | RunState::Paused => "■",
+            RunState::Unreadable => "?",
+            RunState::Running => "→",
+            RunState::Limited => "⏳",
+            RunState::Completed => "✓",
+            RunState::Abandoned => "⊘",
+        }
+    }
+
+    /// The state in words, which every screen shows.
+    pub fn words(self) -> &'static str {
+        match self {
+            RunState::Waits => "Waiting for you",
+            RunState::Blocked => "Blocked",
+            RunState::Interrupted | RunState::Idle | RunState::Paused => "Interrupted",
+            RunState::Unreadable => "Unreadable",
+            RunState::Running => "Running",
+            RunState::Limited => "Rate limited",
+            RunState::Completed => "Completed",
+            RunState::Abandoned => "Abandoned",
+        }
+    }
+
     /// Whether it does not go on before a person did something.
     pub fn needs_person(self) -> bool {
         match self {
@@ -85,12 +113,11 @@ impl RunState {
             | RunState::Blocked
             | RunState::Interrupted
             | RunState::Unreadable
-            | RunState::Paused => true,
-            RunState::Running
             | RunState::Idle
-            | RunState::Limited
-            | RunState::Completed
-            | RunState::Abandoned => false,
+            | RunState::Paused => true,
+            RunState::Running | RunState::Limited | RunState::Completed | RunState::Abandoned => {
+                false
+            }
         }
     }
 

@@ -144,7 +144,7 @@ impl Run {
     pub fn used(&self) -> Option<String> {
         let tokens = match self.usage.tokens {
             Amount::Known(0) | Amount::Unknown => None,
-            Amount::Known(tokens) => Some(text::counted(tokens, "token")),
+            Amount::Known(tokens) => Some(text::tokens(tokens)),
         };
         let cost = self.usage.cost.known().filter(|cost| *cost > Money::default());
         let used: Vec<String> = tokens.into_iter().chain(cost.map(|c| format!("${c}"))).collect();
@@ -332,7 +332,7 @@ mod tests {
             review: Some(("READY WITH WARNINGS", "Names are long.\n".to_owned())),
             attempts: 3,
             active_ms: 724_000,
-            used: Some("18000 tokens, $0.42".to_owned()),
+            used: Some("18k tokens, $0.42".to_owned()),
             folder: "/srv/shop".to_owned(),
         }
     }
@@ -344,14 +344,14 @@ mod tests {
             shown,
             "Step 2 of 3: Polish it (risk: medium)\n  Make it friendlier\n  than before\n  \
              ✓ command sh ci/check.sh --all --with-everything-that-there-is and then some\n    \
-             (1.2 s, 3m ago)\n    \
+             (1.2 s, 3 min ago)\n    \
              ⚠ ci/check.sh, which it names, was changed in step 1 (+1 -12)\n  \
              ⏸ human review, is it friendly?: waits for you\n  \
              ⚠ Step 1, check 1: ci/lint.sh, which it names, was changed in step 1 (+0 -9)\n  \
              Changed by this step:\n    a.txt | 1 +\n  Changed since you approved step 1:\n    hello.txt | 2 +-\n    1 file changed, 1 \
              insertion(+), 1 deletion(-)\n  The agent said at the end:\n    | I renamed it.\n    | \
              Nothing was left out.\n  Review: READY WITH WARNINGS\n    Names are long.\n  So \
-             far: 3 attempts, 12m 4s, 18000 tokens, $0.42\n  Work: /srv/shop\n"
+             far: 3 attempts, 12 min 4 s, 18k tokens, $0.42\n  Work: /srv/shop\n"
         );
         assert!(shown.lines().all(|line| line.chars().count() <= COLUMNS), "{shown}");
     }
@@ -372,7 +372,7 @@ mod tests {
                 ..facts()
             }
         };
-        let ends = "  So far: 3 attempts, 12m 4s\n  Work: /srv/shop\n";
+        let ends = "  So far: 3 attempts, 12 min 4 s\n  Work: /srv/shop\n";
         let begins = "Step 2 of 3: Polish it (risk: medium)\n  Make it friendlier\n  than before\n  · \
                       no check verifies it\n";
         let table = [

@@ -34,7 +34,7 @@ pub fn symbol_and_word(run: &Run, record: &StepRecord) -> (&'static str, &'stati
         StepStatus::Done if is_checked => ("✓", "Done"),
         StepStatus::Done => ("○", "Done, unchecked"),
         StepStatus::Failed { .. } => ("✗", "Failed"),
-        StepStatus::Blocked(BlockReason::HumanReview { .. }) => ("⏸", "Waits for you"),
+        StepStatus::Blocked(BlockReason::HumanReview { .. }) => ("⏸", "Waiting for you"),
         StepStatus::Blocked(_) => ("✗", "Blocked"),
     }
 }
@@ -51,7 +51,10 @@ fn render_list(run: &Run) -> String {
     let mut out = String::from("Execution Summary\n\n");
     for record in &run.steps {
         let (symbol, word) = symbol_and_word(run, record);
-        let attempts = text::counted(u64::from(record.attempts), "attempt");
+        let mut attempts = text::counted(u64::from(record.attempts), "attempt");
+        if record.uncounted > 0 {
+            attempts += &format!(", {} counted", record.counted_attempts());
+        }
         let details = [Some(attempts), tests_line(record)];
         let details: Vec<String> = details.into_iter().flatten().collect();
         let name = text::one_line(&record.step.name);
@@ -95,8 +98,8 @@ pub fn usage_line(run: &Run) -> Option<String> {
     if run.usage.agents == 0 || (run.turns.is_empty() && tokens.is_none() && cost.is_none()) {
         return None;
     }
-    let tokens = tokens.map_or("tokens not known".to_owned(), |count| format!("{count} tokens"));
-    let cost = cost.map_or("cost not known".to_owned(), |cost| format!("{cost} USD"));
+    let tokens = tokens.map_or("tokens not known".to_owned(), text::tokens);
+    let cost = cost.map_or("cost not known".to_owned(), |cost| format!("${cost}"));
     let denied = run.turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied));
     let denied = match denied {
         0 => String::new(),

@@ -232,21 +232,40 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
-/// `2h 3m 4s`, without leading zero parts.
-pub fn duration(seconds: u64) -> String {
-    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    match (hours, minutes) {
-        (0, 0) => format!("{rest}s"),
-        (0, _) => format!("{minutes}m {rest}s"),
-        (_, _) => format!("{hours}h {minutes}m {rest}s"),
+/// `9999 tokens`, `18k tokens`, `1.2M tokens`.
+pub fn tokens(count: u64) -> String {
+    match count {
+        0..10_000 => counted(count, "token"),
+        10_000..1_000_000 => format!("{}k tokens", count / 1000),
+        _ => format!("{}.{}M tokens", count / 1_000_000, count / 100_000 % 10),
     }
 }
 
-/// A time in milliseconds, rounded up to seconds, without zero parts at its end: `6h`.
+/// `2 h 3 min 4 s`, without leading zero parts.
+pub fn duration(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest} s"),
+        (0, _) => format!("{minutes} min {rest} s"),
+        (_, _) => format!("{hours} h {minutes} min {rest} s"),
+    }
+}
+
+/// A time in milliseconds, rounded up to seconds, without zero parts at its end: `6 h`.
 pub fn span(ms: u64) -> String {
     let whole = duration(ms.div_ceil(1000));
-    let minutes = whole.strip_suffix(" 0s").unwrap_or(&whole);
-    minutes.strip_suffix(" 0m").unwrap_or(minutes).to_owned()
+    let minutes = whole.strip_suffix(" 0 s").unwrap_or(&whole);
+    minutes.strip_suffix(" 0 min").unwrap_or(minutes).to_owned()
+}
+
+/// How long ago something was, for people: `just now`, `3 min ago`, `2 days ago`.
+pub fn ago(ms: u64) -> String {
+    match ms / 60_000 {
+        0 => "just now".to_owned(),
+        minutes @ 1..60 => format!("{minutes} min ago"),
+        minutes @ 60..2880 => format!("{} h ago", minutes / 60),
+        minutes => format!("{} days ago", minutes / 1440),
+    }
 }
 
 /// `word` as one word of a POSIX shell line, quoted only when necessary.

@@ -4,7 +4,7 @@ mod by_telegram;
 
 use crate::gate::{approve_run, reject_run};
 use onloop_documents::approval::{PendingCall, pending_list};
-use onloop_documents::board::{RunCard, RunState};
+use onloop_documents::board::{self, RunCard, RunState};
 use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::board::ChangeWatcher;
@@ -17,6 +17,7 @@ use onloop_sessions::handsoff::DEPTH_VARIABLE;
 use onloop_sessions::handsoff::approval::ApprovalChoice;
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
 use serde_json::Value;
 
 /// `onloop approve`.
@@ -161,16 +162,17 @@ async fn show(io: &Io, calls: &[PendingCall], runs: &[RunCard], json: bool) {
         io.note("nothing waits for you").await;
         return;
     }
-    let mut out: String = runs.iter().map(entry).collect();
+    let now = io.now();
+    let mut out: String = runs.iter().map(|card| board::entry(card, now)).collect();
     for call in calls {
         let answer = match call.answer {
-            None => "waits",
-            Some((ApprovalChoice::Allow, _)) => "allowed, not fetched yet",
-            Some((ApprovalChoice::Deny, _)) => "denied, not fetched yet",
+            None => "Waiting for you",
+            Some((ApprovalChoice::Allow, _)) => "Allowed, not fetched yet",
+            Some((ApprovalChoice::Deny, _)) => "Denied, not fetched yet",
         };
-        let since = onloop_syntax::time::Timestamp::from_millis(call.since_ms).to_rfc3339();
+        let ago = text::ago(now.millis_since(Timestamp::from_millis(call.since_ms)));
         out.push_str(&format!(
-            "{}  {answer}  since {since}\n  session: {}\n  folder: {}\n  why: {}\n  {}:\n{}",
+            "⏸ {}  {answer}, {ago}\n  session: {}\n  folder: {}\n  why: {}\n  {}:\n{}",
             call.id,
             text::one_line(&call.session_id),
             text::one_line(&call.cwd),
@@ -186,17 +188,6 @@ async fn show(io: &Io, calls: &[PendingCall], runs: &[RunCard], json: bool) {
         out.push_str("\nonloop approve ID [--deny] [--resume]\n");
     }
     io.result(out).await;
-}
-
-/// A run that waits, with what a person looks at before they decide.
-fn entry(card: &RunCard) -> String {
-    let since = card.since.map_or_else(String::new, |at| format!("  since {}", at.to_rfc3339()));
-    let branch = card.branch.as_ref().map_or_else(String::new, |branch| format!(" on {branch}"));
-    let RunCard { id, intent, folder, now, step, steps, .. } = card;
-    format!(
-        "{id}  waits{since}\n  {intent}\n  folder: {folder}{branch}\n  step {step} of {steps}: {now}\n  \
-         look at it: onloop status {id}\n"
-    )
 }
 
 /// The whole target, because what is not seen must not be approved. Invisible characters are escaped.

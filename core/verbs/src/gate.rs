@@ -226,11 +226,10 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
                 Consulted::Decided(event) => (event, Some(decider(io, DecisionChannel::Mcp))),
                 Consulted::Nobody => {
                     let id = &store.run().id;
-                    let gate = |word: &str| format!("onloop gate {step} {word} --run-id {id}");
                     return Err(CommandError::from(refusal)
                         .because("nobody is here to ask")
-                        .fix_by("a person approves", gate("approved"))
-                        .fix_by("or rejects", gate("rejected")));
+                        .fix_by("a person approves", format!("onloop approve {id}"))
+                        .fix_by("or rejects", format!("onloop reject {id} --reason TEXT")));
                 }
                 Consulted::Settled => {
                     let what = "the run was decided about through another channel meanwhile";

@@ -1,7 +1,7 @@
 //! Looking at runs: `status`, `list`, `next`, `summary`.
 
 use onloop_documents as documents;
-use onloop_documents::board;
+use onloop_documents::board::{self, Driving};
 use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
@@ -11,10 +11,9 @@ use onloop_engine::run::driver_lock::is_interrupted;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction};
 use onloop_engine::state::store::Store;
-use onloop_run::{
-    Next, Platform, Run, RunStatus, StatusSummary, hold_line, render_summary, step_list,
-};
+use onloop_run::{Platform, Run, StatusSummary, hold_line, render_summary, step_list};
 use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
 
 /// Arguments of `onloop status`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -90,7 +89,7 @@ async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) {
     } else if found.is_empty() {
         io.note(nothing).await;
     } else {
-        io.result(found.iter().map(entry).collect::<String>()).await;
+        io.result(found.iter().map(|found| entry(found, io.now())).collect::<String>()).await;
     }
 }
 
@@ -109,8 +108,10 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     }
     let interrupted = is_interrupted(io, &store).await;
     let run = store.run();
-    let status = if interrupted { "interrupted" } else { run.status.as_str() };
-    let mut out = format!("{}: {status}\n  {}\n\n", run.id, text::one_line(&run.settings.intent));
+    let driving = if interrupted { Driving::Killed } else { Driving::Elsewhere };
+    let card = board::card(run, driving);
+    let mut out =
+        format!("{} {}  {}\n  {}\n\n", card.state.mark(), run.id, card.state.words(), card.intent);
     out += &step_list(run);
     out.push('\n');
     if !interrupted {
@@ -125,8 +126,8 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     io.result(out).await;
     if interrupted {
         io.note(format!(
-            "\nNobody works on it: its onloop was killed. What its agent left is ended first, then \
-             step {}\nis verified before anything is done again:\n  onloop resume {}",
+            "\nThe process that drove it is gone. Resume stops what its agent left, then verifies\n\
+             step {} before it continues:\n  onloop resume {}",
             run.current_step(),
             run.id,
         ))
@@ -142,10 +143,7 @@ async fn status_lines(io: &Io, store: &Store) -> String {
     let run = store.run();
     let StatusSummary { now, since, then } = run.status_summary();
     let since = since.map_or_else(String::new, |since| {
-        let passed_ms = io.now().millis_since(since);
-        // Of what began a moment ago the time says enough.
-        let passed = (passed_ms >= 60_000).then(|| format!(", {}", text::span(passed_ms)));
-        format!(" (since {}{})", since.to_rfc3339(), passed.unwrap_or_default())
+        format!(" (for {})", text::span(io.now().millis_since(since)))
     });
     let mut lines = vec![format!("Now: {now}{since}")];
     let driver = io.holder(&store.paths().driver_lock()).await.ok().flatten();
@@ -173,38 +171,13 @@ async fn status_lines(io: &Io, store: &Store) -> String {
     out
 }
 
-fn entry(found: &Found) -> String {
-    let run = match found.run() {
-        Ok(run) => run,
-        Err(error) => return format!("✗ {}\n    {error}\n", found.id),
-    };
-    let (mark, status) = match (found.is_untrusted(), run.is_over()) {
-        (true, _) => {
-            ("?", format!("untrusted (says {}; `onloop adopt {}`)", run.status.as_str(), run.id))
-        }
-        (false, true) if run.status == RunStatus::Abandoned => ("✗", found.status().to_owned()),
-        (false, true) => ("✓", found.status().to_owned()),
-        (false, false) if found.interrupted => {
-            ("!", format!("interrupted (`onloop resume {}`)", run.id))
-        }
-        (false, false) => match run.next() {
-            Next::Ask(question) => {
-                ("⏸", format!("{}: {}", found.status(), run.waits_for(&question)))
-            }
-            _ => ("·", found.status().to_owned()),
-        },
-    };
-    let place = match mark {
-        // What waits says itself where.
-        "⏸" => String::new(),
-        _ => format!("step {}/{}, ", run.current_step(), run.steps.len()),
-    };
-    format!(
-        "{mark} {}\n    {place}{status}, changed {}\n    in {}\n",
-        run.id,
-        run.last_update.to_rfc3339(),
-        found.root
-    )
+/// A run in a list.
+fn entry(found: &Found, now: Timestamp) -> String {
+    let card = found.card();
+    match found.is_untrusted() {
+        true => format!("? {0}  Untrusted: onloop adopt {0}\n    {1}\n", card.id, card.intent),
+        false => board::entry(&card, now),
+    }
 }
 
 /// The record of a run as it is stored.

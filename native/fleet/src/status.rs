@@ -258,7 +258,7 @@ mod tests {
 
 2 workers with 4 slots at http://desk:9400
   desk: 1 of 2 busy
-  night on tower: 0 of 2 busy, last seen 5m ago
+  night on tower: 0 of 2 busy, last seen 5 min ago
   claude: 1 running, at most 2, rate limited until 1970-01-01T00:00:00+00:00
 ";
         assert_eq!(page("http://desk:9400", &overview, &runs, true, 1_000_000), expected);

@@ -25,7 +25,7 @@ use crate::worker::host;
 use follow::Follower;
 
 /// Verbs that compare work.
-const COMPARING: [&str; 4] = ["diff", "gate", "watch", "web"];
+const COMPARING: [&str; 6] = ["approve", "diff", "gate", "reject", "watch", "web"];
 /// Verbs that agents call often for a run of this machine. They ask the server only about a run that
 /// they name.
 const NAMING: [&str; 6] = ["step", "finalize", "finish", "undo", "relocate", "adopt"];

@@ -66,8 +66,7 @@ fn a_gate_waits_without_a_process_and_is_decided_from_the_checkout() {
     assert_eq!(view.state, QueueState::NeedsPerson { reason: what });
     let status = fleet.onloop(&["status", &run]);
     let said = String::from_utf8_lossy(&status.stderr).into_owned();
-    let approve =
-        format!("Approve; the run then continues:\n  onloop gate 1 approved --run-id {run}\n");
+    let approve = format!("Approve and continue:\n  onloop approve {run}\n");
     assert!(said.contains(&approve) && !said.contains("onloop resume"), "{said}");
     // The worker may end while the run waits.
     fleet.signal(first, Signal::KILL);

@@ -190,7 +190,7 @@ fn card_line(
     let age = age(card.since.or(card.changed_at), now);
     let cells = Cells {
         mark,
-        symbol: symbol(card.state),
+        symbol: card.state.mark(),
         name: &card.id,
         middle: &step,
         words: &words,
@@ -213,29 +213,15 @@ impl Cells<'_> {
     fn line(&self, width: usize, style: Style, look: Look<'_>) -> Line<'static> {
         // Names get a third of the width; the activity gets the rest.
         let name = (width / 3).clamp(10, 40);
-        let fixed = 2 + 2 + name + 1 + 6 + 4;
+        let fixed = 2 + 3 + name + 1 + 6 + 4;
         let words = width.saturating_sub(fixed);
         Line::from(vec![
-            Span::raw(format!("{}{} ", self.mark, fit(self.symbol, 1, true))),
+            Span::raw(format!("{}{} ", self.mark, fit(self.symbol, 2, true))),
             Span::raw(format!("{} ", fit(&look.words(self.name), name, true))),
             Span::raw(format!("{} ", fit(self.middle, 5, true))),
             Span::styled(fit(&look.words(self.words), words, true), style),
             Span::raw(format!(" {}", fit(self.age, 4, false))),
         ])
-    }
-}
-
-/// The mark of a state, one column wide, so that nothing depends on color.
-pub(super) fn symbol(state: RunState) -> &'static str {
-    match state {
-        RunState::Waits => "?",
-        RunState::Blocked | RunState::Unreadable => "✗",
-        RunState::Interrupted => "!",
-        RunState::Running => "→",
-        RunState::Limited => "…",
-        RunState::Idle | RunState::Abandoned => "·",
-        RunState::Paused => "=",
-        RunState::Completed => "✓",
     }
 }
 

@@ -54,7 +54,7 @@ fn card(id: &str, state: RunState, now: &str) -> RunCard {
         active_ms: 724_000,
         cost_usd: Some(0.42),
         tokens: Some(18_000),
-        used: Some("18000 tokens, $0.42".to_owned()),
+        used: Some("18k tokens, $0.42".to_owned()),
         worker: None,
         driver: None,
         in_fleet: false,
@@ -90,7 +90,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
     let text = "Step 2 of 3: Ship it (risk: medium)\n  Ship the rate limit\n  ✓ command cargo test \
                 (1.2 s)\n    ⚠ tests/limit.rs was changed in step 1 (+1 -12)\n  Changed since the run \
                 began:\n    src/limit.rs | 20 ++++----\n    1 file changed, 12 insertions(+), 8 \
-                deletions(-)\n  So far: 3 attempts, 12m 4s, 18000 tokens, $0.42\n  Work: /srv/shop\n";
+                deletions(-)\n  So far: 3 attempts, 12 min 4 s, 18k tokens, $0.42\n  Work: /srv/shop\n";
     let facts = FactsView {
         text: text.to_owned(),
         action: "Ship the rate limit".to_owned(),

@@ -137,11 +137,11 @@ function oneLine(text: string): string {
   return text.replace(CONTROLS, " ").replace(/\s+/g, " ").trim();
 }
 
-/** A duration, rounded up to seconds, without zeros at its ends: `3m 12s`. */
+/** A duration, rounded up to seconds, without zeros at its ends: `3 min 12 s`. */
 export function span(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
-  const parts = [`${Math.floor(seconds / 3600)}h`, `${Math.floor(seconds / 60) % 60}m`, `${seconds % 60}s`];
-  while (parts.length > 1 && parts[0]?.startsWith("0")) parts.shift();
-  while (parts.length > 1 && parts.at(-1)?.startsWith("0")) parts.pop();
+  const parts = [`${Math.floor(seconds / 3600)} h`, `${Math.floor(seconds / 60) % 60} min`, `${seconds % 60} s`];
+  while (parts.length > 1 && parts[0]?.startsWith("0 ")) parts.shift();
+  while (parts.length > 1 && parts.at(-1)?.startsWith("0 ")) parts.pop();
   return parts.join(" ");
 }

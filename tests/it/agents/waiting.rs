@@ -122,7 +122,7 @@ fn a_limit_is_no_attempt_and_is_waited_for_in_the_same_conversation() {
     assert!(started[1].1.contains("can continue now"), "{}", started[1].1);
     let notes = host.notes();
     let expected = format!(
-        "    claude: its limit on usage is reached\n    waits until {} (2h 0m ",
+        "    claude: its limit on usage is reached\n    waits until {} (2 h 0 min ",
         Timestamp::from_millis(until.as_millis() + 5000).to_rfc3339()
     );
     assert!(notes.contains(&expected), "{notes}");
@@ -167,7 +167,7 @@ fn a_wait_that_is_too_long_pauses_the_run_and_says_what_to_do() {
     let at = Timestamp::from_millis(until.as_millis() + 5000).to_rfc3339();
     let expected = format!(
         "\nPaused: claude: its limit on usage is reached until {at}; that is longer than \
-         --max-wait, 6h ({id})\nContinue when it is served again, with another agent (--agent \
+         --max-wait, 6 h ({id})\nContinue when the limit ends, with another agent (--agent \
          NAME), or wait\nlonger (--max-wait TIME):\n  onloop resume {id}\n",
         id = run.id
     );
@@ -294,7 +294,7 @@ fn silence_ends_a_turn_and_counts_as_a_failed_attempt() {
     assert_eq!(run.steps[0].attempts, 3);
     assert!(run.turns.iter().all(|turn| turn.ending == Some(TurnEnding::Stalled)));
     let notes = host.notes();
-    assert!(notes.contains("agent ended: no sign of life for 10m\n"), "{notes}");
+    assert!(notes.contains("agent ended: no sign of life for 10 min\n"), "{notes}");
     let resumed: Vec<bool> =
         started.borrow().iter().map(|(line, _)| line.contains("--resume")).collect();
     assert_eq!(resumed, [false, true, false], "a conversation that stalled twice is left");
@@ -313,7 +313,7 @@ fn a_tool_may_be_silent_for_longer() {
     assert_eq!(host.run(RUN), Ended::Exit(Exit::Failed));
     let minutes = host.now().millis_since(began) / 60_000;
     assert!((45..47).contains(&minutes), "{minutes}");
-    let expected = "agent ended: no sign of life for 45m while `Bash` ran";
+    let expected = "agent ended: no sign of life for 45 min while `Bash` ran";
     assert!(host.notes().contains(expected), "{}", host.notes());
 }
 

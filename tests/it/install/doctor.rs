@@ -52,7 +52,10 @@ fn nothing_installed_is_wrong_only_where_it_was_asked_for() {
     assert_eq!(found + absent, HOSTS.len(), "{run:?}");
     assert!(run.stdout.contains("  ✓ git version "), "{run:?}");
     let run = doctor(&project, "codex").expect_exit(1);
-    assert!(run.stdout.contains("  ✗ no hooks installed\n      fix: onloop install codex\n"), "{run:?}");
+    assert!(
+        run.stdout.contains("  ✗ no hooks installed\n      fix: onloop install codex\n"),
+        "{run:?}"
+    );
     doctor(&project, "emacs").expect_exit(2);
 }
 
@@ -140,7 +143,7 @@ fn a_host_that_waits_less_than_was_configured_is_named_with_what_to_do() {
         project.write(".agentize.local.yaml", telegram);
         let run = doctor(&project, host).expect_exit(1);
         let fix = format!("      fix: onloop install {host} --scope user\n");
-        let says = ", and the configuration needs 1h 0m 58s (`";
+        let says = ", and the configuration needs 1 h 0 min 58 s (`";
         assert!(run.stdout.contains(says) && run.stdout.contains(&fix), "{host}: {run:?}");
         onloop(&project, &format!("install {host} --scope user")).expect_exit(0);
         doctor(&project, host).expect_exit(0);

@@ -35,7 +35,7 @@ fn whoever_declines_or_closes_the_form_decides_nothing() {
             let paused = session.call("run", here()).await;
             let answer = Session::expect(&paused, "paused");
             assert_eq!(paused.is_error, Some(false));
-            assert!(answer["notes"].as_str().unwrap().contains("onloop gate 1 approved"));
+            assert!(answer["notes"].as_str().unwrap().contains("onloop approve "));
             let record = workspace.record();
             assert_eq!(record["steps"][0]["gate_result"], Value::Null, "{record:#}");
         });
@@ -72,8 +72,8 @@ fn an_agent_alone_approves_no_gate_of_a_person() {
                     "An agent proposes that step 1 is {decision}.\n\
                      error: the gate of step 1 needs a human decision\n  \
                      cause: nobody is here to ask\n  fix: a person approves:\n    \
-                     onloop gate 1 approved --run-id {id}\n  fix: or rejects:\n    \
-                     onloop gate 1 rejected --run-id {id}\n"
+                     onloop approve {id}\n  fix: or rejects:\n    \
+                     onloop reject {id} --reason TEXT\n"
                 );
                 assert_eq!(notes, asked);
             }

@@ -160,7 +160,7 @@ fn the_desktop_and_the_chat_show_it() {
     assert_eq!((sent.len(), &sent[1]["chat_id"]), (2, &CHAT.into()));
     let text = sent[1]["text"].as_str().unwrap();
     assert!(text.starts_with("w waits for you\nThe gate of step 1 needs"), "{text}");
-    assert!(text.contains("onloop gate 1 approved --run-id "), "{text}");
+    assert!(text.contains("onloop approve "), "{text}");
     assert!(sent[1].get("parse_mode").is_none(), "tags in it are text");
 }
 

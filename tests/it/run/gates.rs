@@ -22,7 +22,7 @@ fn a_human_gate_pauses_and_the_printed_command_goes_on() {
     assert_eq!(standing(&project), "paused: done, pending");
     assert!(!project.path("second").exists());
     assert!(paused.stderr.contains("Report: "), "{}", paused.stderr);
-    let command = command_below(&paused, "Approve; the run then continues");
+    let command = command_below(&paused, "Approve and continue");
     let approved = project.shell(&command).expect_exit(0);
     assert_eq!(approved.stdout, "gate 1: approved (human)\n");
     let further = command_below(&approved, "Continue the run (`run.continue: never`)");

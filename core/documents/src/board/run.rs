@@ -216,7 +216,10 @@ fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState
         Some(Attention::Limit { .. }) => RunState::Limited,
         Some(Attention::Paused { .. }) => RunState::Paused,
         None => match run.status {
-            RunStatus::Running if driving == Driving::Nobody => RunState::Idle,
+            // An agent that drives a run by verbs has no driver between two of them.
+            RunStatus::Running if driving == Driving::Nobody && !run.is_driven_by_verbs() => {
+                RunState::Idle
+            }
             RunStatus::Running => RunState::Running,
             RunStatus::Paused => RunState::Paused,
             RunStatus::Blocked => RunState::Blocked,
@@ -224,6 +227,32 @@ fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState
             RunStatus::Abandoned => RunState::Abandoned,
         },
     }
+}
+
+/// A run in a list for a terminal: its state, what it builds, what it is at, and where it works.
+pub fn entry(card: &RunCard, now: Timestamp) -> String {
+    let (mark, id, words) = (card.state.mark(), &card.id, card.state.words());
+    let ago = card
+        .since
+        .or(card.changed_at)
+        .map_or_else(String::new, |at| format!(", {}", text::ago(now.millis_since(at))));
+    let at = match card.state {
+        RunState::Completed | RunState::Abandoned => String::new(),
+        RunState::Waits | RunState::Blocked | RunState::Unreadable => card.now.clone(),
+        _ => format!("step {} of {}: {}", card.step, card.steps, card.step_name),
+    };
+    let branch = card.branch.as_ref().map_or_else(String::new, |branch| format!("{branch} "));
+    let place = match card.folder.as_str() {
+        "" => String::new(),
+        folder => format!("{branch}in {folder}"),
+    };
+    let mut out = format!("{mark} {id}  {words}{ago}\n");
+    for line in [card.intent.as_str(), &at, &place] {
+        for line in text::wrapped(line, 76, 2).lines() {
+            out += &format!("    {line}\n");
+        }
+    }
+    out
 }
 
 /// A run whose record cannot be read, and why.

@@ -42,7 +42,7 @@ pub(super) fn mark(symbol: &str) -> String {
 pub(super) fn class_of(symbol: &str) -> &'static str {
     match symbol {
         "✓" | "⚡" => "good",
-        "✗" | "!" => "bad",
+        "✗" | "!" | "■" => "bad",
         "⏸" | "⏳" | "?" | "○" => "wait",
         _ => "faint",
     }

@@ -85,8 +85,11 @@ fn a_report_has_what_happened_and_who_decided() {
     };
     // The styles are what they are.
     let page = report_page(&run, &evidence).replace(include_str!("style.css"), "");
-    let expected = include_str!("report_page.html");
-    assert!(page == expected, "core/documents/src/page/report_page.html should be:\n{page}");
+    crate::page::tests::matches_golden(
+        "page/report_page.html",
+        include_str!("report_page.html"),
+        &page,
+    );
 }
 
 #[test]
@@ -118,4 +121,13 @@ fn a_report_of_five_hundred_steps_stays_small() {
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
     let hint = "Too long to show here: <code>onloop diff a-20261123T090000Z 500</code>";
     assert!(page.contains(hint));
+}
+
+/// Compares a page with its golden file below `src`; `ONLOOP_BLESS=1` writes that file.
+pub(super) fn matches_golden(path: &str, golden: &str, page: &str) {
+    let path = format!("{}/src/{path}", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("ONLOOP_BLESS").is_some() {
+        return std::fs::write(&path, page).unwrap();
+    }
+    assert!(page == golden, "{path} should be:\n{page}");
 }

@@ -8,6 +8,7 @@ mod run;
 mod tests;
 
 use super::html::escaped;
+use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
 pub use board::board_page;
@@ -72,15 +73,10 @@ impl Frame {
         )
     }
 
-    /// How long ago something was, with the moment itself for whoever wants it.
+    /// How long ago something was, with the time itself as its title.
     fn ago(&self, at: Timestamp) -> String {
         let moment = at.to_rfc3339();
-        let words = match self.now.millis_since(at) / 60_000 {
-            0 => "just now".to_owned(),
-            minutes @ 1..60 => format!("{minutes} min ago"),
-            minutes @ 60..2880 => format!("{} h ago", minutes / 60),
-            minutes => format!("{} days ago", minutes / 1440),
-        };
+        let words = text::ago(self.now.millis_since(at));
         format!("<time datetime=\"{moment}\" title=\"{moment}\">{words}</time>")
     }
 }

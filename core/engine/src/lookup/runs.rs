@@ -8,6 +8,7 @@ use crate::run::instruction::instruction;
 use crate::state::remote_owner::submitted_from;
 use crate::state::store::{Paths, StateHome, Store, StoreError};
 use crate::state::untrusted::{UntrustedRecord, read_untrusted};
+use onloop_documents::board::{self, Driving, RunCard};
 use onloop_effect::{Io, LockHolder, OptionalExt};
 use onloop_run::{Run, is_run_id};
 use onloop_syntax::text;
@@ -69,6 +70,20 @@ impl Found {
             (_, Ok(_)) if self.interrupted => "interrupted",
             (_, Ok(run)) => run.status.as_str(),
             (_, Err(_)) => "unreadable",
+        }
+    }
+
+    /// The run as lists show it.
+    pub fn card(&self) -> RunCard {
+        let driving = match &self.driver {
+            _ if self.interrupted => Driving::Killed,
+            None => Driving::Nobody,
+            Some(holder) if holder.live => Driving::Here { process: holder.process.pid },
+            Some(_) => Driving::Elsewhere,
+        };
+        match self.run() {
+            Ok(run) => board::card(run, driving),
+            Err(error) => board::unreadable(&self.id, &error.to_string()),
         }
     }
 

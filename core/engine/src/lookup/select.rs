@@ -129,10 +129,9 @@ pub async fn select(
         Ok(_) => Some(io.canonical(name).await.unwrap_or_else(|_| name.to_owned())),
         Err(_) => None,
     };
-    let of_workflow = |run: &Run| match &file {
-        Some(file) => is_of(run, file),
-        None => run.place.slug == name,
-    };
+    // A file may have the name of a workflow by chance.
+    let of_workflow =
+        |run: &Run| run.place.slug == name || file.as_deref().is_some_and(|file| is_of(run, file));
     let Candidates { mut runs, untrusted } = candidates(io, of_workflow).await;
     if runs.iter().any(|store| fitting.fits(store.run())) {
         runs.retain(|store| fitting.fits(store.run()));

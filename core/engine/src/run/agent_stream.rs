@@ -91,10 +91,7 @@ impl Listener {
 
     /// What it has used, as far as that is known: `18k tokens`, `$0.42`.
     pub fn used(&self, cost: Option<(Money, Option<&str>)>) -> Vec<String> {
-        let tokens = self.state.tokens().map(|tokens| match tokens.total() {
-            few @ 0..=9_999 => format!("{few} tokens"),
-            many => format!("{}k tokens", many / 1000),
-        });
+        let tokens = self.state.tokens().map(|tokens| text::tokens(tokens.total()));
         let cost = cost.map(|(cost, as_of)| {
             let about = if as_of.is_some() { "~" } else { "" };
             format!("{about}${cost}")

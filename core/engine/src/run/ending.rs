@@ -138,7 +138,9 @@ fn state_line(run: &Run) -> String {
             (RunStatus::Completed, Some(unchecked)) => format!("Completed, {unchecked} ({id})"),
             (status, _) => format!("Run {} ({id})", status.as_str()),
         },
-        Next::Ask(question) => format!("Paused: {} ({id})", advice::reason(run, &question)),
+        Next::Ask(question) => {
+            format!("Waiting for you: {} ({id})", advice::reason(run, &question))
+        }
         Next::Start { .. }
         | Next::Act { .. }
         | Next::Verify { .. }

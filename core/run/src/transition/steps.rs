@@ -264,7 +264,7 @@ impl Run {
             }
             Judgement::NeedsHuman { prompt } => {
                 let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
-                let text = format!("⏸ Step {step}: Waits for you ({})", reason.text());
+                let text = format!("⏸ Step {step}: Waiting for you ({})", reason.text());
                 record.status = StepStatus::Blocked(reason);
                 self.0.status = RunStatus::Paused;
                 let detail = if report_full { outputs(results) } else { String::new() };

@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(pauses[..8], [15, 15, 30, 60, 120, 240, 480, 900]);
         assert!(now <= 6 * 3600 && now > 6 * 3600 - 900, "{now}");
         assert_eq!(last, None);
-        assert_eq!(session.reason.as_deref(), Some("overloaded; that takes longer than 6h"));
+        assert_eq!(session.reason.as_deref(), Some("overloaded; that takes longer than 6 h"));
         assert_eq!(session.continuation_count, 0);
     }
 

@@ -91,7 +91,7 @@ fn cost(run: &Run) -> String {
     };
     let tokens = match (run.usage.agents, run.usage.tokens.known()) {
         (0, _) => String::new(),
-        (_, Some(tokens)) => format!(", {tokens} tokens"),
+        (_, Some(count)) => format!(", {}", text::tokens(count)),
         (_, None) => ", tokens not known".to_owned(),
     };
     format!("{attempts}, at most {minutes}, {money}{tokens}.")

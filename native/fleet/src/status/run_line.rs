@@ -103,13 +103,11 @@ impl RunLine {
             return None;
         }
         let id = text::shell_word(&self.view.run_id);
-        let step = match self.run().map(|run| run.next()) {
-            Some(Next::Ask(Question::Gate { step } | Question::Review { step, .. })) => Some(step),
-            _ => None,
-        };
-        Some(match step {
-            Some(step) => format!("onloop gate {step} approved --run-id {id}"),
-            None => format!("onloop resume {id}"),
+        Some(match self.run().map(|run| run.next()) {
+            Some(Next::Ask(Question::Gate { .. } | Question::Review { .. })) => {
+                format!("onloop approve {id}")
+            }
+            _ => format!("onloop resume {id}"),
         })
     }
 
@@ -252,10 +250,10 @@ mod tests {
              hotl-workflow-greet.md in git@example.com:greet\n    \
              step 1/2 Greet, attempt 1/3\n    \
              the gate of step 1 waits for you\n    \
-             onloop gate 1 approved --run-id greet-20260320T212315Z\n"
+             onloop approve greet-20260320T212315Z\n"
         );
         let document = waiting.document();
-        assert_eq!(document["command"], "onloop gate 1 approved --run-id greet-20260320T212315Z");
+        assert_eq!(document["command"], "onloop approve greet-20260320T212315Z");
         assert_eq!(document["progress"]["step"], 1);
         assert_eq!(document["progress"]["steps"], 2);
 

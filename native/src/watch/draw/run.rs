@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::{Look, age, cut, rows, symbol};
+use super::{Look, age, cut, rows};
 use crate::watch::model::{Model, Pane, Scroll};
 
 pub(super) fn draw(
@@ -68,7 +68,7 @@ fn head(card: &RunCard, model: &Model, look: Look<'_>, width: usize) -> Vec<Line
     let used = card.used.as_ref().map_or_else(String::new, |used| format!(", {used}"));
     let shown = |words: &str| cut(&look.words(words), width);
     let line = |words: String| Line::raw(shown(&words));
-    let title = format!(" {} {}: {}", symbol(card.state), card.id, card.state.as_str());
+    let title = format!(" {} {}: {}", card.state.mark(), card.id, card.state.words());
     let mut lines = vec![
         Line::styled(shown(&title), look.state(card.state).add_modifier(Modifier::BOLD)),
         line(format!(" {}", card.intent)),

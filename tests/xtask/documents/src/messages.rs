@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, ExprCall, ExprMethodCall, Lit, LitStr, Macro, Token};
+use syn::{Attribute, Expr, ExprCall, ExprMethodCall, Lit, LitStr, Local, Macro, Pat, Token};
 
 /// The folders of the product whose messages people read.
 const FOLDERS: &[&str] = &["core", "native/src", "native/fleet/src"];
@@ -117,21 +117,27 @@ impl Reader<'_> {
 
 impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
-        if let (Some(kind), Some(text)) =
-            (constructor(&call.func), call.args.first().and_then(text))
-        {
-            self.add(kind, &text);
+        if let (Some(kind), Some(message)) = (constructor(&call.func), call.args.first()) {
+            texts(message).iter().for_each(|text| self.add(kind, text));
         }
         visit::visit_expr_call(self, call);
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast ExprMethodCall) {
-        if call.method == "context"
-            && let Some(text) = call.args.first().and_then(text)
-        {
-            self.add(Kind::Other, &text);
+        if call.method == "context" {
+            let messages = call.args.first().map(texts).unwrap_or_default();
+            messages.iter().for_each(|text| self.add(Kind::Other, text));
         }
         visit::visit_expr_method_call(self, call);
+    }
+
+    /// By convention `what` is a message that is used below its declaration.
+    fn visit_local(&mut self, local: &'ast Local) {
+        let is_what = |pat: &Pat| matches!(pat, Pat::Ident(name) if name.ident == "what");
+        if let (true, Some(init)) = (is_what(&local.pat), &local.init) {
+            texts(&init.expr).iter().for_each(|text| self.add(Kind::Other, text));
+        }
+        visit::visit_local(self, local);
     }
 
     fn visit_lit_str(&mut self, text: &'ast LitStr) {
@@ -180,18 +186,20 @@ fn constructor(function: &Expr) -> Option<Kind> {
     }
 }
 
-/// The text of a literal or of a `format!`.
-fn text(of: &Expr) -> Option<String> {
+/// The text of a literal or of a `format!`, and of each arm of a `match`.
+fn texts(of: &Expr) -> Vec<String> {
     match of {
         Expr::Lit(literal) => match &literal.lit {
-            Lit::Str(text) => Some(text.value()),
-            _ => None,
+            Lit::Str(text) => vec![text.value()],
+            _ => Vec::new(),
         },
-        Expr::Reference(inner) => text(&inner.expr),
+        Expr::Reference(inner) => texts(&inner.expr),
         Expr::Macro(found) if found.mac.path.is_ident("format") => {
-            first_literal(&found.mac).map(|text| text.value())
+            first_literal(&found.mac).map(|text| text.value()).into_iter().collect()
         }
-        _ => None,
+        Expr::MethodCall(call) if call.method == "to_owned" => texts(&call.receiver),
+        Expr::Match(choice) => choice.arms.iter().flat_map(|arm| texts(&arm.body)).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -247,6 +255,7 @@ mod tests {
                 io.note(format!("warning: `{x}` is odd and skipped"));
                 CommandError::refused(why);
                 CommandError::failed("{}: {}");
+                let what = match x { 1 => "one is missing", _ => "others are missing" };
             }
             #[cfg(test)]
             mod tests { fn t() { CommandError::failed("only a test says this"); } }
@@ -259,6 +268,8 @@ mod tests {
             (Kind::Usage, "there is no `…` here, and no …"),
             (Kind::Other, "the file was not read"),
             (Kind::Other, "the step … is {gone}"),
+            (Kind::Other, "one is missing"),
+            (Kind::Other, "others are missing"),
             (Kind::Warning, "the folder is full"),
             (Kind::Warning, "`…` is odd and skipped"),
         ];

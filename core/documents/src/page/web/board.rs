@@ -148,18 +148,7 @@ fn card(frame: &Frame, run: &RunCard, heading: &str) -> String {
 
 /// A symbol and a word for how a run stands.
 pub(super) fn state(state: RunState) -> String {
-    match state {
-        RunState::Waits => marked("⏸", "waits"),
-        RunState::Blocked => marked("✗", "blocked"),
-        RunState::Interrupted => marked("!", "interrupted"),
-        RunState::Unreadable => marked("!", "unreadable"),
-        RunState::Running => "→ running".to_owned(),
-        RunState::Idle => "· idle".to_owned(),
-        RunState::Limited => marked("⏳", "limited"),
-        RunState::Paused => marked("⏸", "paused"),
-        RunState::Completed => marked("✓", "completed"),
-        RunState::Abandoned => marked("", "abandoned"),
-    }
+    marked(state.mark(), state.words())
 }
 
 fn waiting_call(frame: &Frame, call: &CallCard, form: &dyn Fn(&str) -> String) -> String {

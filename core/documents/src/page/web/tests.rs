@@ -91,8 +91,11 @@ fn the_page_of_a_run_at_its_gate() {
     };
     // The style is what it is.
     let page = run_page(&frame(), &page).replace(&style(), "");
-    let expected = include_str!("run.golden.html");
-    assert!(page == expected, "core/documents/src/page/web/run.golden.html should be:\n{page}");
+    crate::page::tests::matches_golden(
+        "page/web/run.golden.html",
+        include_str!("run.golden.html"),
+        &page,
+    );
 }
 
 #[test]
@@ -153,8 +156,11 @@ fn the_page_of_everything() {
     };
     let page = board_page(&frame(), &board, &spent, "f1f0", &|path| format!("olw_{path}"));
     let page = page.replace(&style(), "");
-    let expected = include_str!("board.golden.html");
-    assert!(page == expected, "core/documents/src/page/web/board.golden.html should be:\n{page}");
+    crate::page::tests::matches_golden(
+        "page/web/board.golden.html",
+        include_str!("board.golden.html"),
+        &page,
+    );
 }
 
 #[test]

@@ -196,11 +196,13 @@ fn at_most(simulation: &Simulation, out: &mut String) {
         *out += &format!("  no attempt begins after {}\n", text::counted(minutes, "minute"));
     }
     *out += &match most.cost {
-        Some(cost) => format!("  {cost} USD, and what the response under way costs then\n"),
+        Some(cost) => format!("  ${cost}, and what the response under way costs then\n"),
         None => "  money: not bounded (`max_cost_usd` bounds it)\n".to_owned(),
     };
     *out += &match most.tokens {
-        Some(tokens) => format!("  {tokens} tokens, and those of the response under way\n"),
+        Some(count) => {
+            format!("  {}, and those of the response under way\n", text::tokens(count))
+        }
         None => "  tokens: not bounded (`max_tokens` bounds them)\n".to_owned(),
     };
 }

@@ -126,7 +126,7 @@ mod tests {
         let mut reporter = ProgressReporter::new(Some(json!(7)), at(0));
         assert_eq!(reporter.heartbeat(at(9_999)), None);
         let first = reporter.heartbeat(at(10_000)).unwrap();
-        assert_eq!((first.words.as_str(), first.total), ("running (10s)", None));
+        assert_eq!((first.words.as_str(), first.total), ("running (10 s)", None));
         let begun = reporter.progress(&progress(0.5, "→ Step 1: Write"), at(11_000)).unwrap();
         assert_eq!((begun.done, begun.total), (0.5, Some(2.0)));
         assert_eq!(reporter.heartbeat(at(20_999)), None);

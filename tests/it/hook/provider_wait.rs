@@ -55,7 +55,7 @@ fn a_limit_is_waited_out_and_the_client_woken() {
     assert_eq!((&session["continuation_count"], &session["reason"]), (&json!(0), &Value::Null));
     let audit_log = host.disk.text("/state/audit.jsonl");
     assert!(
-        audit_log.contains("waits until") && audit_log.contains("continues after 1h"),
+        audit_log.contains("waits until") && audit_log.contains("continues after 1 h"),
         "{audit_log}"
     );
     assert!(listed(&mut host).starts_with("→ s1  works\n"));
@@ -76,7 +76,10 @@ fn overloads_are_tried_again_with_growing_pauses_and_not_for_ever() {
     // Then a person has to look, who is told.
     host.jump_clock(3_600_000);
     let said = listed(&mut host);
-    assert!(said.starts_with("⏸ s1  waits for you: ") && said.contains("longer than 6h"), "{said}");
+    assert!(
+        said.starts_with("⏸ s1  waits for you: ") && said.contains("longer than 6 h"),
+        "{said}"
+    );
 }
 
 #[test]
