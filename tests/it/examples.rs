@@ -165,7 +165,7 @@ fn a_release_waits_for_a_reader_and_for_a_decision() {
         &[
             "⚡ Step 1: Raise the version (auto-approved)\n",
             "⏸ Step 2: Write the release notes (waits for you)\n",
-            "Paused",
+            "Waiting for you",
             "To review: Read NOTES.md.",
             &format!("onloop gate 2 approved --run-id {id}"),
         ],

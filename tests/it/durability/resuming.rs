@@ -148,7 +148,7 @@ fn a_damaged_record_is_named_and_left_alone_until_it_is_rebuilt() {
         let aside = rebuilt.stderr.lines().find_map(|line| line.split(" is kept as ").nth(1));
         let aside = aside.unwrap_or_else(|| panic!("{}", rebuilt.stderr));
         assert_eq!(std::fs::read(aside).unwrap(), bytes);
-        decide_and_resume(&project, &rebuilt, "Approve; ").expect_exit(0);
+        decide_and_resume(&project, &rebuilt, "Approve and continue").expect_exit(0);
         assert_eq!(standing(&project), "completed: done, done");
     }
 }

@@ -35,7 +35,7 @@ fn a_command_gets_the_facts_and_nothing_of_them_is_taken_for_shell() {
         assert!(env.contains(&line), "{line} in {env}");
     }
     let text = project.read("told.txt");
-    let command = command_below(&paused, "Approve; ");
+    let command = command_below(&paused, "Approve and continue");
     assert!(text.contains(&command), "{command} in {text}");
     let json: serde_json::Value = serde_json::from_str(&project.read("told.json")).unwrap();
     assert_eq!(json["step_name"], "Say $(touch pwned) `touch pwned` hello");

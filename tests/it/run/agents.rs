@@ -104,9 +104,9 @@ fn resume_brings_the_same_agent_back() {
     let agent = "touch \"it's\"; cat >/dev/null; echo x >> turns";
     let paused = run(&project, &["--agent-command", agent]).expect_exit(3);
     assert_eq!(standing(&project), "paused: done, pending");
-    let paused = decide_and_resume(&project, &paused, "Approve; ").expect_exit(3);
+    let paused = decide_and_resume(&project, &paused, "Approve and continue").expect_exit(3);
     assert_eq!(standing(&project), "paused: done, done");
-    decide_and_resume(&project, &paused, "Approve; ").expect_exit(0);
+    decide_and_resume(&project, &paused, "Approve and continue").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
     assert_eq!(project.read("turns"), "x\nx\n");
 }

@@ -43,7 +43,7 @@ fn says(run: &Run, words: &str) {
 fn an_approval_continues_the_run_by_itself() {
     let (project, id) = waiting();
     let listed = project.onloop(&["approve"]).expect_exit(0).stdout;
-    assert!(listed.contains(&format!("{id}  waits  since ")), "{listed}");
+    assert!(listed.contains(&format!("{id}  Waiting for you, ")), "{listed}");
     let approved = project.onloop(&["approve", &id]).expect_exit(0);
     assert_eq!(approved.stdout, "gate 1: approved (human)\n");
     says(&approved, "The run continues in the background.\n");

@@ -38,7 +38,7 @@ fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
     let agent = ["--agent-command", "cat > prompt; test -e open || exit 0; touch mended"];
     let blocked = run(&project, &agent).expect_exit(1);
     let id = project.record()["run_id"].as_str().expect("a run has an id").to_owned();
-    let reopen = command_below(&blocked, "tell its agent something");
+    let reopen = command_below(&blocked, "with a note for the agent");
     assert_eq!(reopen, format!("onloop step 1 reopen --reason TEXT --run-id {id}"));
     let next = project.onloop(&["next"]).expect_exit(0);
     assert_eq!(

@@ -45,12 +45,13 @@ fn resuming_does_not_decide() {
 fn a_rejected_gate_blocks_and_can_be_turned_around() {
     let project = gated("", "verify: test -e first\ngate: human");
     let paused = run(&project, &[]).expect_exit(3);
-    let rejected = project.shell(&command_below(&paused, "Reject")).expect_exit(0);
+    assert!(command_below(&paused, "Reject").ends_with(" --reason TEXT"));
+    let rejected = project.onloop(&["gate", "1", "rejected"]).expect_exit(0);
     assert_eq!(rejected.stdout, "gate 1: rejected (human)\n");
     assert_eq!(standing(&project), "blocked: done, pending");
     let still = project.onloop(&["resume"]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: done, pending", "resuming is no approval");
-    decide_and_resume(&project, &still, "Change your mind").expect_exit(0);
+    decide_and_resume(&project, &still, "Approve after all").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
 }
 
@@ -116,25 +117,25 @@ fn approving_a_review_skips_no_check() {
     assert!(paused.stderr.contains("To review: is it nice?"), "{}", paused.stderr);
     let checks = project.record()["steps"][0]["verify"]["checks"].clone();
     assert_eq!(checks[1]["passed"], true, "the machine check was evaluated: {checks}");
-    decide_and_resume(&project, &paused, "Approve; ").expect_exit(0);
+    decide_and_resume(&project, &paused, "Approve and continue").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
     // What no longer holds at the end is found, approved or not.
     let project = gated("", REVIEW_FIRST);
     project.write("good", "");
     let paused = run(&project, &[]).expect_exit(3);
     std::fs::remove_file(project.path("good")).unwrap();
-    decide_and_resume(&project, &paused, "Approve; ").expect_exit(1);
+    decide_and_resume(&project, &paused, "Approve and continue").expect_exit(1);
     assert_eq!(standing(&project), "blocked: failed, done");
 }
 
 #[test]
 fn a_rejected_review_can_be_approved_later() {
     let project = gated("", "verify:\n  type: human-review\n  prompt: nice?");
-    let paused = run(&project, &[]).expect_exit(3);
-    project.shell(&command_below(&paused, "Reject")).expect_exit(0);
+    run(&project, &[]).expect_exit(3);
+    project.onloop(&["gate", "1", "rejected"]).expect_exit(0);
     assert_eq!(standing(&project), "blocked: blocked, pending");
     let still = project.onloop(&["resume"]).expect_exit(1);
-    decide_and_resume(&project, &still, "Change your mind").expect_exit(0);
+    decide_and_resume(&project, &still, "Approve after all").expect_exit(0);
     assert_eq!(standing(&project), "completed: done, done");
 }
 

@@ -25,9 +25,13 @@ fn json(text: &str) -> Value {
 fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
     let (project, id) = paused();
     let status = project.onloop(&["status"]).expect_exit(0);
-    assert!(status.stdout.contains(&id) && status.stdout.contains("paused"), "{}", status.stdout);
+    assert!(
+        status.stdout.contains(&id) && status.stdout.contains("Waiting for you"),
+        "{}",
+        status.stdout
+    );
     let one = project.onloop(&["status", &id]).expect_exit(0);
-    super::decide_and_resume(&project, &one, "Approve; ").expect_exit(0);
+    super::decide_and_resume(&project, &one, "Approve and continue").expect_exit(0);
     assert_eq!(project.onloop(&["status"]).expect_exit(0).stdout, "");
     assert!(project.onloop(&["list"]).expect_exit(0).stdout.contains(&id));
     assert_eq!(json(&project.onloop(&["status", "--json"]).stdout), json("[]"));
@@ -41,11 +45,8 @@ fn status_says_what_is_going_on_and_what_comes_next() {
     let (project, id) = paused();
     let listed = project.onloop(&["status"]).expect_exit(0).stdout;
     let first = listed.lines().next().unwrap();
-    assert_eq!(first, format!("⏸ {id}"));
-    assert!(
-        listed.contains("\n    paused: the gate of step 1 waits for you, changed "),
-        "{listed}"
-    );
+    assert_eq!(first, format!("⏸ {id}  Waiting for you, just now"));
+    assert!(listed.contains("\n    the gate of step 1 waits for you\n"), "{listed}");
     let now = |project: &Workspace| -> Vec<String> {
         let shown = project.onloop(&["status", &id]).expect_exit(0).stdout;
         assert!(
@@ -53,7 +54,7 @@ fn status_says_what_is_going_on_and_what_comes_next() {
             "{shown}"
         );
         let line = |word: &str| shown.lines().find(|line| line.starts_with(word));
-        let line = |word: &str| line(word).map(|l| l.split(" (since 2").next().unwrap().to_owned());
+        let line = |word: &str| line(word).map(|l| l.split(" (for ").next().unwrap().to_owned());
         ["Now: ", "Who: ", "Then: "].iter().filter_map(|word| line(word)).collect()
     };
     assert_eq!(now(&project), ["Now: the gate of step 1 waits for you", "Then: step 2: Last"]);
@@ -79,7 +80,7 @@ fn status_says_who_works() {
     let child = super::begin(&project, &["run", "--mode", "none"]);
     super::wait_until("the step works", || project.path("began").exists());
     let status = project.onloop(&["status", &project.kept_ids()[0]]).expect_exit(0).stdout;
-    assert!(status.contains("\nNow: the agent works on step 1 (attempt 1/2) (since 2"), "{status}");
+    assert!(status.contains("\nNow: the agent works on step 1 (attempt 1/2) (for "), "{status}");
     let who = format!("\nWho: process {} on ", child.id());
     assert!(
         status.contains(&who) && status.contains(" drives it, the agent is process "),

@@ -86,7 +86,7 @@ fn a_risky_gate_is_reviewed_before_a_person_is_asked() {
     let paused = run(&project, &["--review", "echo 'VERDICT: NOT READY'"]).expect_exit(3);
     assert!(paused.stderr.contains("accept the verdict"), "{}", paused.stderr);
     let gate = project.shell(&command_below(&paused, "accept the verdict")).expect_exit(3);
-    assert!(gate.stderr.contains("Approve; "), "{}", gate.stderr);
+    assert!(gate.stderr.contains("Approve and continue"), "{}", gate.stderr);
     assert_eq!(standing(&project), "paused: done");
 }
 

@@ -103,8 +103,8 @@ In this order, when every attempt succeeds at once
 
 At most
   5 attempts
-  10h 55m of work by agents and checks
-  2.50 USD, and what the response under way costs then
+  10 h 55 min of work by agents and checks
+  $2.50, and what the response under way costs then
   tokens: not bounded (`max_tokens` bounds them)
 "
     );

@@ -180,7 +180,7 @@ fn a_gate_is_explained_before_it_is_answered() {
     session.answer(GATE, "no");
     let (seen, exit) = session.end();
     assert_eq!(exit, Some(1), "{seen}");
-    assert!(seen.contains("Change your mind"), "{seen}");
+    assert!(seen.contains("Approve after all"), "{seen}");
     assert_eq!(standing(&project), "blocked: done, pending");
 }
 

@@ -190,8 +190,7 @@ fn at_most(simulation: &Simulation, out: &mut String) {
     *out += "\nAt most\n";
     *out += &format!("  {}\n", text::counted(most.attempts, "attempt"));
     let minutes = most.work_ms.div_ceil(60_000);
-    let (hours, rest) = (minutes / 60, minutes % 60);
-    *out += &format!("  {hours}h {rest:02}m of work by agents and checks\n");
+    *out += &format!("  {} of work by agents and checks\n", text::span(minutes * 60_000));
     if let Some(minutes) = budgets.elapsed_minutes {
         *out += &format!("  no attempt begins after {}\n", text::counted(minutes, "minute"));
     }
