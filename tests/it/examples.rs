@@ -167,7 +167,7 @@ fn a_release_waits_for_a_reader_and_for_a_decision() {
             "⏸ Step 2: Write the release notes (waits for you)\n",
             "Waiting for you",
             "To review: Read NOTES.md.",
-            &format!("onloop gate 2 approved --run-id {id}"),
+            &format!("onloop approve {id}"),
         ],
     );
     assert_eq!(example.status(), "paused");
@@ -186,7 +186,7 @@ fn a_release_waits_for_a_reader_and_for_a_decision() {
     let resumed = onloop(&["resume", &id], 3);
     assert_in_order(
         &resumed.stderr,
-        &["→ Step 3: Commit the release\n", &format!("onloop gate 3 approved --run-id {id}")],
+        &["→ Step 3: Commit the release\n", &format!("onloop approve {id}")],
     );
     assert_eq!(example.boxes(), "xxx ");
     assert_eq!(tags(), "", "nothing is tagged before the decision");

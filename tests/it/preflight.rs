@@ -160,13 +160,14 @@ fn questions_are_put_to_a_person_one_after_the_other() {
         asked,
         [
             "1 file is not committed, and the work must not be mixed with it:",
-            "`feature/z` is checked out, and the workflow sets neither `branch:` nor `worktree:`",
+            "`feature/z` is checked out, and the workflow sets neither `branch:` nor",
             "branch `hotl/x` already exists, at the same commit as this checkout",
         ]
     );
     assert_eq!(
         outcome.questions[1],
-        "`feature/z` is checked out, and the workflow sets neither `branch:` nor `worktree:`\n\
+        "`feature/z` is checked out, and the workflow sets neither `branch:` nor\n\
+         \x20 `worktree:`\n\
          \x20 1  work in a worktree of its own, on `hotl/x` (recommended)  (--mode worktree)\n\
          \x20 2  work on `feature/z`, here  (--mode branch --branch feature/z)\n\
          \x20 3  work in a worktree of its own, on a branch you name  (--branch NAME)\n\

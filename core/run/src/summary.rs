@@ -52,7 +52,8 @@ fn render_list(run: &Run) -> String {
     for record in &run.steps {
         let (symbol, word) = symbol_and_word(run, record);
         let mut attempts = text::counted(u64::from(record.attempts), "attempt");
-        if record.uncounted > 0 {
+        // The reason for a blocked step names the limit, which counts anew after a resume.
+        if record.uncounted > 0 && matches!(record.status, StepStatus::Blocked(_)) {
             attempts += &format!(", {} counted", record.counted_attempts());
         }
         let details = [Some(attempts), tests_line(record)];

@@ -174,7 +174,7 @@ async fn status_lines(io: &Io, store: &Store) -> String {
 /// A run in a list.
 fn entry(found: &Found, now: Timestamp) -> String {
     let card = found.card();
-    match found.is_untrusted() {
+    match found.is_untrusted() && found.run().is_ok() {
         true => format!("? {0}  Untrusted: onloop adopt {0}\n    {1}\n", card.id, card.intent),
         false => board::entry(&card, now),
     }

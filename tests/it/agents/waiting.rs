@@ -200,7 +200,7 @@ fn a_budget_that_is_passed_within_a_turn_pauses_the_run_and_names_what_raises_it
         "{reached}\nRaise it and continue, for example:\n  onloop resume {id} --raise max_cost_usd=unlimited\n",
         id = run.id
     );
-    assert!(host.notes().contains(&format!("\nPaused: {reached} ({})\n", run.id)));
+    assert!(host.notes().contains(&format!("\nWaiting for you: {reached} ({})\n", run.id)));
     assert!(host.notes().contains(&raise), "{}", host.notes());
     assert_eq!(run.turns[0].ending, Some(TurnEnding::OverBudget));
     let resume = ["onloop", "resume", "--agent", "claude"];

@@ -163,13 +163,13 @@ fn a_host_that_waits_less_than_was_configured_is_named_with_what_to_do() {
     let run = doctor(&project, "claude").expect_exit(1);
     assert!(
         run.stdout.contains(
-            "  ✗ user: Claude Code waits 1m for `PreToolUse`, and the configuration needs 1h 0m \
-             58s (`"
+            "  ✗ user: Claude Code waits 1 min for `PreToolUse`, and the configuration needs \
+             1 h 0 min 58 s (`"
         ),
         "{run:?}"
     );
     // Nothing says how long Cline waits.
     onloop(&project, "install cline").expect_exit(0);
     let run = doctor(&project, "cline").expect_exit(0);
-    assert!(run.stdout.contains("  · user: Cline waits 30s for `PreToolUse`"), "{run:?}");
+    assert!(run.stdout.contains("  · user: Cline waits 30 s for `PreToolUse`"), "{run:?}");
 }

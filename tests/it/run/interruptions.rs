@@ -82,7 +82,7 @@ fn a_killed_program_is_resumed_by_verifying_first() {
     assert!(!project.path("verified").exists());
     project.write("go", "");
     let status = project.onloop(&["status"]).expect_exit(0);
-    assert!(status.stdout.contains("interrupted"), "{status:?}");
+    assert!(status.stdout.contains("  Interrupted, "), "{status:?}");
     let resumed = project.onloop(&["resume"]).expect_exit(0);
     assert!(resumed.stderr.contains("Resumed run"), "{}", resumed.stderr);
     assert_eq!(standing(&project), "completed: done, done");
@@ -93,7 +93,7 @@ fn a_killed_program_is_resumed_by_verifying_first() {
 fn a_step_that_no_check_can_judge_is_asked_about() {
     let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\ngate: auto\n\
                  ```sh\necho x >> acted; while ! test -e go; do sleep 0.05; done\n```\n";
-    for (choice, turns) in [("take it as done", "x\n"), ("Do it again", "x\nx\n")] {
+    for (choice, turns) in [("mark it as done", "x\n"), ("Run it again", "x\nx\n")] {
         let project = project("", steps);
         interrupted(&project, Signal::INT).expect_exit(130);
         let asked = project.onloop(&["resume"]).expect_exit(3);

@@ -248,7 +248,7 @@ fn a_damaged_record_is_reported_and_kept() {
     let (project, id) = paused();
     project.write(".hotl/state/other-20260101T000000Z.json", "{\"run_id\":");
     let list = project.onloop(&["list"]).expect_exit(0);
-    assert!(list.stdout.contains("✗ other-20260101T000000Z"), "{}", list.stdout);
+    assert!(list.stdout.contains("? other-20260101T000000Z  Unreadable"), "{}", list.stdout);
     assert!(list.stdout.contains(&id), "{}", list.stdout);
     let list = json(&project.onloop(&["list", "--json"]).stdout);
     let unreadable = list.as_array().unwrap().iter().find(|run| run["status"] == "unreadable");

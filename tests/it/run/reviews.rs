@@ -1,6 +1,6 @@
 //! `--review`: an agent reads the work before it counts as done.
 
-use super::{FILE, command_below, project, run, standing};
+use super::{FILE, command_below, decide_and_resume, project, run, standing};
 use crate::workspace::Workspace;
 
 fn small(front: &str, gate: &str) -> Workspace {
@@ -61,8 +61,7 @@ fn a_verdict_that_holds_the_run_up_is_reviewed_again_or_accepted() {
     assert!(project.read("asked").contains("Intent: Try it"));
     let again = project.shell(&command_below(&paused, "then review again")).expect_exit(3);
     assert_eq!(project.read("reviews"), "x\nx\n");
-    let accepted = command_below(&again, "accept the verdict");
-    project.shell(&accepted).expect_exit(0);
+    decide_and_resume(&project, &again, "accept the verdict").expect_exit(0);
     assert_eq!(standing(&project), "completed: done");
     assert_eq!(project.read("reviews"), "x\nx\n", "what was accepted is not reviewed again");
     let report = project.onloop(&["report", project.record()["run_id"].as_str().unwrap()]);
@@ -85,7 +84,7 @@ fn a_risky_gate_is_reviewed_before_a_person_is_asked() {
     let project = small("risk_level: high\n", "gate: human\n");
     let paused = run(&project, &["--review", "echo 'VERDICT: NOT READY'"]).expect_exit(3);
     assert!(paused.stderr.contains("accept the verdict"), "{}", paused.stderr);
-    let gate = project.shell(&command_below(&paused, "accept the verdict")).expect_exit(3);
+    let gate = decide_and_resume(&project, &paused, "accept the verdict").expect_exit(3);
     assert!(gate.stderr.contains("Approve and continue"), "{}", gate.stderr);
     assert_eq!(standing(&project), "paused: done");
 }

@@ -51,7 +51,7 @@ fn a_planted_record_is_shown_and_obeyed_by_no_verb() {
     let before = state(&clone);
     for line in [&["status"][..], &["list"]] {
         let shown = clone.onloop(line).expect_exit(0).stdout;
-        assert!(shown.contains(ID) && shown.contains("untrusted"), "{shown}");
+        assert!(shown.contains(ID) && shown.contains("Untrusted"), "{shown}");
     }
     let adopt = format!("onloop adopt {ID}");
     let cases: [(&[&str], i32); 11] = [
