@@ -23,6 +23,7 @@ pub mod client;
 mod contained;
 mod environment;
 pub mod expand;
+pub mod grammar;
 mod judge;
 mod lookalike;
 mod losses;

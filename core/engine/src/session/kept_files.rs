@@ -92,7 +92,8 @@ async fn lost(
     let removed: BTreeSet<String> = losses.removed.iter().filter_map(inside).collect();
     let mut named: BTreeSet<String> = removed.clone();
     for path in losses.overwritten.iter().filter_map(inside) {
-        if io.stat(&format!("{root}/{path}")).await.optional()?.is_some() {
+        // A path through something that is not a folder does not exist either.
+        if io.stat(&format!("{root}/{path}")).await.is_ok() {
             named.insert(path);
         }
     }
@@ -203,8 +204,8 @@ async fn unseen(
     let files = named.iter().filter(|path| !path.ends_with('/'));
     for path in files.filter(|path| !changed.contains_key(*path) && !plain.contains(path.as_str()))
     {
-        let found = io.stat(&format!("{root}/{path}")).await.optional()?;
-        if found.is_some_and(|found| found.kind != FileKind::Folder) {
+        let found = io.stat(&format!("{root}/{path}")).await;
+        if found.is_ok_and(|found| found.kind != FileKind::Folder) {
             unseen.entry(path.clone()).or_insert(false);
         }
     }
