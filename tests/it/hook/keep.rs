@@ -236,6 +236,6 @@ fn without_a_repository_or_a_session_nothing_is_kept() {
     let project = self::project();
     let call = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": { "command": "rm notes" } });
     let said = super::say(&project, "claude", &call);
-    assert!(said["hookSpecificOutput"]["updatedInput"].is_object(), "{said}");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
     undo(&project, &["s1"]).expect_exit(4);
 }

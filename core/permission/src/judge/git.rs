@@ -231,7 +231,8 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
     let rule = Rule::Program(parsed.name.to_owned());
     let reason =
         format!("`{}` throws away what is not committed in the files that it names", parsed.name);
-    judge.add(Finding::ask(rule, reason).for_good());
+    let named = files.iter().all(|file| file.known().is_some());
+    judge.add(Finding { held: named, ..Finding::ask(rule, reason).for_good() });
 }
 
 impl Judge<'_> {

@@ -29,9 +29,10 @@ pub(super) async fn rewrite(
     }
     let keeps = keep::place(hook_context, &context);
     let lost = losses(call, &context);
-    if keeps.is_some() && !lost.removed.is_empty() {
+    let removes = !lost.removed.is_empty();
+    if keeps.is_some() && removes {
         context.places.kept.clone_from(&lost.removed);
-    } else if ruling.decision == Decision::Deny {
+    } else if ruling.decision == Decision::Deny || (removes && hook_context.checkout.is_some()) {
         return Confined::Open(ruling);
     }
     links::resolve(&hook_context.io, call, &mut context.places).await;
