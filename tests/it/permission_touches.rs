@@ -14,6 +14,7 @@ mod words;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use onloop_core::permission::paths::pattern_matches;
 use onloop_core::permission::{Call, Class, Context, Decision, decide, explain};
 use onloop_tests::random::Random;
 use serde_json::json;
@@ -105,7 +106,9 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
     for (path, marker) in place.secrets() {
         let shown = ran.output.contains(&marker);
         let opened = ran.read.contains(&path);
-        if (shown || opened) && !on_its_way(place, &path, ran) {
+        let words = || examined.commands.iter().flat_map(|command| &command.words);
+        let is_matched = words().any(|word| allowed_pattern_matches(&context, word, &path));
+        if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched {
             wrongs.push(format!("it {} {path}", if shown { "shows" } else { "opens" }));
         }
     }
@@ -117,6 +120,22 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
 
 fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether `word` is a pattern for names of files that may be read, and also matches `path`, which the
+/// documentation names as a limitation.
+fn allowed_pattern_matches(context: &Context, word: &str, path: &str) -> bool {
+    let parts = |path: &str| {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        (folder.to_owned(), name.to_owned())
+    };
+    let Some((folder, name)) = path.strip_prefix("repo/").map(parts) else { return false };
+    let (in_folder, pattern) = parts(word);
+    let reads = || decide(&Call::shell(&format!("cat {word}")), context).decision;
+    pattern.contains(['*', '?', '['])
+        && in_folder == folder
+        && pattern_matches(&pattern, &name)
+        && reads() == Decision::Allow
 }
 
 /// Whether a secret of the checkout was met by a search through its folder, which the documentation

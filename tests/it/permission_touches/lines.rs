@@ -50,7 +50,7 @@ impl Vocabulary {
             let options = FORGE_OPTIONS.iter().map(|&option| option.to_owned()).collect();
             programs.push(Program { name: format!("gh {subcommand}"), options });
         }
-        let grammars = grammars().into_iter().filter(|grammar| is_here(grammar)).collect();
+        let grammars = grammars().into_iter().filter(is_here).collect();
         Vocabulary { programs, grammars }
     }
 
