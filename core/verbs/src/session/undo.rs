@@ -25,7 +25,7 @@ const NAMED: usize = 5;
 pub struct SessionUndoArgs {
     /// Session id, or the beginning of one
     pub id: String,
-    /// What to bring back: a number of the list, or a file or folder [default: nothing, list]
+    /// A number of the list, a file or a folder to bring back [default: list]
     #[arg(value_name = "NUMBER|PATH")]
     pub what: Option<String>,
     /// Also overwrite files that have newer content; that is kept first
