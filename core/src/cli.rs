@@ -24,8 +24,8 @@ use onloop_verbs::{
     cost, demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint,
     list, locate, new, next, no_fleet, normalize, notify, prepare, push, receipt, receipt_key,
     receipt_verify, reject, relocate, replay, report, resume, run, schema, session_clear,
-    session_done, session_list, session_log, session_show, session_stop, status, step, stop,
-    summary, transcript, undo, uninstall,
+    session_done, session_list, session_log, session_show, session_stop, session_undo, status,
+    step, stop, summary, transcript, undo, uninstall,
 };
 
 /// The grammar, for documentation and completions.
@@ -185,6 +185,7 @@ async fn session(io: &Io, verb: &SessionVerb) -> Ended {
         SessionVerb::List(args) => session_list(io, args).await,
         SessionVerb::Show(args) => session_show(io, args).await,
         SessionVerb::Log(args) => session_log(io, args).await,
+        SessionVerb::Undo(args) => session_undo(io, args).await,
         SessionVerb::Done(args) => session_done(io, args).await,
         SessionVerb::Stop(args) => session_stop(io, args).await,
         SessionVerb::Clear(args) => session_clear(io, args).await,

@@ -283,8 +283,8 @@ export type GitRequest =
       commit: string;
     }
   /**
-   * Makes a commit that contains exactly these files → `commit`. Its author is onloop, and no name
-   * points to it yet. No hook runs and git signs nothing.
+   * Makes a commit that contains exactly these files → `commit`. Its author is onloop. No hook runs
+   * and git signs nothing.
    */
   | {
       git: "keep_files";
@@ -292,6 +292,11 @@ export type GitRequest =
       cwd: string;
       /** The files, not in folders. A duplicate name: `invalid`. */
       files: KeptFile[];
+      /**
+       * The name of the commit below `refs/onloop/`. A commit that has this name loses it. `null`:
+       * no name points to it yet.
+       */
+      name: string | null;
       /** The parent commit; `null`: no parent. */
       parent: string | null;
       /** The message of the commit. */

@@ -229,7 +229,7 @@ function gitRequestOf(step) {
       return { branch, commit: step.of, into: step.into };
     case "keep_files": {
       const files = Object.entries(step.files).map(([name, text]) => ({ name, bytes: bytes(text) }));
-      return { files, parent, message, at_ms };
+      return { files, name: step.name ?? null, parent, message, at_ms };
     }
     case "read_kept":
       return { commit: step.of, name, limit_bytes };

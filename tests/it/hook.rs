@@ -6,6 +6,7 @@ mod driving;
 mod escalation;
 mod goal;
 mod hosts;
+mod keep;
 mod mistakes;
 mod permission;
 mod properties;

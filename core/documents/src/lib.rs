@@ -17,6 +17,7 @@ pub mod event;
 pub mod fleet_run;
 pub mod handsoff;
 pub mod head;
+pub mod kept_files;
 pub mod ledger;
 pub mod next;
 pub mod normalized;

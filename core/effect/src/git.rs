@@ -240,12 +240,15 @@ pub enum GitRequest {
         commit: String,
     },
     /// Makes a commit that contains exactly these files → [`Outcome::Commit`]. Its author is
-    /// onloop, and no name points to it yet. No hook runs and git signs nothing.
+    /// onloop. No hook runs and git signs nothing.
     KeepFiles {
         /// A folder inside the repository.
         cwd: String,
         /// The files, not in folders. A duplicate name: `Invalid`.
         files: Vec<KeptFile>,
+        /// The name of the commit below `refs/onloop/`. A commit that has this name loses it.
+        /// `None`: no name points to it yet.
+        name: Option<String>,
         /// The parent commit; `None`: no parent.
         parent: Option<String>,
         /// The message of the commit.

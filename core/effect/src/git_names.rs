@@ -43,7 +43,12 @@ impl GitRequest {
                 validate(remote, "the name of a remote")?;
                 validate(prefix, "the name of a checkpoint")
             }
-            GitRequest::KeepFiles { files, .. } => judge_files(files),
+            GitRequest::KeepFiles { files, name, .. } => {
+                if let Some(name) = name {
+                    validate(name, "the name of a checkpoint")?;
+                }
+                judge_files(files)
+            }
             GitRequest::ReadKept { name, .. } => judge_file(name),
             GitRequest::Worktrees { .. }
             | GitRequest::Head { .. }
@@ -140,11 +145,23 @@ mod tests {
                 GitRequest::KeepFiles {
                     cwd: cwd(),
                     files: ["a", "a"].map(file).to_vec(),
+                    name: None,
                     parent: None,
                     message: text("m"),
                     at: Timestamp::EPOCH,
                 },
                 "two files are called `a`, expected one of each name",
+            ),
+            (
+                GitRequest::KeepFiles {
+                    cwd: cwd(),
+                    files: vec![file("a")],
+                    name: Some(text("sessions/-x y")),
+                    parent: None,
+                    message: text("m"),
+                    at: Timestamp::EPOCH,
+                },
+                "`sessions/-x y` is not the name of a checkpoint: it contains ` `",
             ),
             (
                 GitRequest::ReadKept {

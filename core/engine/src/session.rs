@@ -3,5 +3,6 @@
 pub mod conversation;
 pub mod files;
 pub mod judged_paths;
+pub mod kept_files;
 pub mod supervisor;
 pub mod workspace;

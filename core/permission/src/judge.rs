@@ -18,12 +18,10 @@ pub(super) mod tasks;
 pub(super) mod workflow;
 pub(super) mod wrappers;
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-
 use super::Context;
 use super::environment::{self, Scope};
 use super::expand::{Arg, HOLE, Shape, Variables, shown};
+use super::losses::Losses;
 use super::options;
 use super::paths::{Places, file_name, in_system_folder, mentions_secret};
 use super::programs::{self, Class};
@@ -31,6 +29,7 @@ use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind, Word};
 use super::verdict::{Decision, Finding, Rule, Worst};
 use entry::{ParsedArgs, ProgramEntry};
 use onloop_syntax::limits;
+use std::borrow::Cow;
 
 /// Collects findings about one call.
 pub(super) struct Judge<'c> {
@@ -47,8 +46,8 @@ pub(super) struct Judge<'c> {
     /// The standard input of the command that is being checked, when the line contains it.
     pub standard: Option<Arg>,
     traced: bool,
-    /// Whether files that git may bring back count as if it could, and which they are.
-    recovering: Option<BTreeSet<String>>,
+    /// Whether files that git may bring back count as if it could, and what the call loses.
+    recovering: Option<Losses>,
     /// What its commands would stage that they do not name.
     staged: Vec<Staging>,
 }
@@ -108,12 +107,17 @@ impl<'c> Judge<'c> {
 
     /// A judge to which every file that git may bring back counts as if it could.
     pub(super) fn recovering(context: &'c Context) -> Self {
-        Judge { recovering: Some(BTreeSet::new()), ..Judge::new(context, false) }
+        Judge { recovering: Some(Losses::default()), ..Judge::new(context, false) }
     }
 
-    /// The files that only git can bring back, each an absolute path in the checkout.
-    pub(super) fn lost(&mut self) -> Option<BTreeSet<String>> {
+    /// What the call removes or overwrites; only of a judge that recovers.
+    pub(super) fn losses(&mut self) -> Option<Losses> {
         self.recovering.take()
+    }
+
+    /// Whether the call removes something that git has exactly as it is.
+    pub(super) fn is_restorable(&self) -> bool {
+        self.seen.restorable
     }
 
     /// Whether a command may change something, or is not known to change nothing.

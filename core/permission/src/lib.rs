@@ -23,8 +23,10 @@ pub mod client;
 mod contained;
 mod environment;
 pub mod expand;
+pub mod grammar;
 mod judge;
 mod lookalike;
+mod losses;
 pub mod offered;
 mod options;
 pub mod paths;
@@ -37,12 +39,11 @@ mod turn;
 mod verdict;
 mod web;
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
 pub use contained::contained;
 pub use judge::{Examined, Staging};
+pub use losses::{Losses, losses, recoverable};
 pub use programs::Class;
 pub use turn::{OnAsk, TurnPolicy};
 pub use verdict::{Decision, Finding, PathRule, Rule, Subject};
@@ -170,16 +171,6 @@ fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
     judged(call, context, Judge::new(context, traced)).0
 }
 
-/// Absolute paths of the files of the checkout that `call` throws away and that git may have: if it
-/// has each of them exactly as it is, the call is allowed, and [`Places::unchanged`] says so. Empty
-/// where that is not what decides.
-pub fn recoverable(call: &Call, context: &Context) -> BTreeSet<String> {
-    match judged(call, context, Judge::recovering(context)) {
-        (ruling, lost) if ruling.decision == Decision::Allow => lost,
-        _ => BTreeSet::new(),
-    }
-}
-
 /// What `call` would stage that it does not name, each by one of its commands.
 pub fn stagings(call: &Call, context: &Context) -> Vec<Staging> {
     let mut judge = Judge::new(context, false);
@@ -200,15 +191,20 @@ pub fn names_secret(path: &str, context: &Context) -> bool {
     context.places.class(path) == paths::PathClass::Secret
 }
 
-fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, BTreeSet<String>) {
+fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, Losses) {
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));
     judge.consider(context.client.call(&call.tool, &call.input, &context.places));
-    let lost = judge.lost().unwrap_or_default();
+    let losses = judge.losses().unwrap_or_default();
+    let restorable = judge.is_restorable();
     let changes = tools::changes(&call.tool, &call.input, &judge);
     let (finding, commands) = judge.finish(tools::starts_programs(&call.tool));
     let finding = finding.unwrap_or_else(|| {
-        Finding::allow(Rule::BuiltIn, "everything in it is known to be harmless")
+        let reason = match restorable {
+            true => "git can restore what it removes",
+            false => "everything in it is known to be harmless",
+        };
+        Finding::allow(Rule::BuiltIn, reason)
     });
     let ruling = Ruling {
         decision: finding.decision,
@@ -218,7 +214,7 @@ fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, BTre
         lasting: finding.lasting,
         commands,
     };
-    (ruling, lost)
+    (ruling, losses)
 }
 
 #[cfg(test)]

@@ -72,10 +72,22 @@ impl<'p> OptionReader<'p> {
             return;
         }
         self.suspicious(arg);
-        self.parsed.operands.push(arg);
         if is_judged(role) {
             self.parsed.found.push(ArgFinding::Operand(arg, role));
         }
+        self.parsed.operands.push(arg);
+        self.further_names(arg);
+    }
+
+    /// A pattern stands for any number of words, so that those behind the first are further operands.
+    fn further_names(&mut self, arg: &'p Arg) {
+        if arg.shape != Shape::Pattern {
+            return;
+        }
+        let roles = self.parsed.program.operands;
+        let at = self.parsed.operands.len().min(roles.len().saturating_sub(1));
+        let later = roles[at..].iter().filter(|role| is_judged(**role));
+        self.parsed.found.extend(later.map(|role| ArgFinding::Operand(arg, *role)));
     }
 
     fn suspicious(&mut self, arg: &'p Arg) {
@@ -158,6 +170,7 @@ impl<'p> OptionReader<'p> {
         if arg.shape == Shape::Splits && !self.parsed.program.open {
             self.parsed.found.push(ArgFinding::UnquotedValue);
         }
+        self.further_names(arg);
         // Behind the first argument some systems read no options, and programs that share a row may
         // not agree on what takes a value, so that this is a file there.
         let shared = self.parsed.program.names.contains(' ');

@@ -69,6 +69,8 @@ pub struct Places {
     /// that ends in a slash is a folder of which git ignores everything that it does not have so; `**`
     /// in it stands for folders.
     pub unchanged: BTreeSet<String>,
+    /// The same for what the host keeps before the call runs in a sandbox.
+    pub kept: BTreeSet<String>,
     /// Whether the host asks git what it ignores. Otherwise the name of a folder that builds make anew
     /// is enough to delete it.
     pub asks_git: bool,
@@ -145,6 +147,7 @@ impl Places {
             temporary: TemporaryPolicy::default(),
             own_temporary: None,
             unchanged: BTreeSet::new(),
+            kept: BTreeSet::new(),
             asks_git: false,
             would_stage: BTreeSet::new(),
             plain_folders: BTreeSet::new(),

@@ -14,8 +14,8 @@ use onloop_verbs::{
     InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs,
     PrepareArgs, PushArgs, ReceiptArgs, ReceiptVerifyArgs, RejectArgs, RelocateArgs, ReplayArgs,
     ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs,
-    SessionLogArgs, SessionShowArgs, StatusArgs, StepArgs, StopArgs, SummaryArgs, TranscriptArgs,
-    UndoArgs,
+    SessionLogArgs, SessionShowArgs, SessionUndoArgs, StatusArgs, StepArgs, StopArgs, SummaryArgs,
+    TranscriptArgs, UndoArgs,
 };
 
 /// Runs coding agents unattended and verifies every step
@@ -192,6 +192,8 @@ pub(super) enum SessionVerb {
     Show(SessionShowArgs),
     /// Show what happened: outages, refusals, decisions, starts and ends
     Log(SessionLogArgs),
+    /// List and bring back files that onloop kept before calls of a session
+    Undo(SessionUndoArgs),
     /// Record that a session reached its goal
     Done(SessionIdArgs),
     /// Stop the continuations of a session

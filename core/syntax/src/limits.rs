@@ -271,6 +271,11 @@ pub const RESOLVED_PATHS: usize = 64;
 /// Longest time of git to tell whether it has a file that a call deletes, or which files a call
 /// stages. After that time the call is asked about.
 pub const HOOK_GIT_TIMEOUT_MS: u64 = 2_000;
+/// Most files that onloop keeps before one call of a session. A call that removes more is asked about.
+pub const KEPT_FILES: usize = 500;
+/// Most bytes of all files that onloop keeps before one call of a session. A call that removes more is
+/// asked about.
+pub const KEPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Size at which a debug log is rotated; the previous one is kept beside it.
 pub const HOOK_LOG_BYTES: u64 = 256 * 1024;
 /// Size at which the audit log is rotated; the previous one is kept beside it.

@@ -77,7 +77,8 @@ pub use run::{RunArgs, RunsOn, no_fleet, run};
 pub use schema::{SchemaArgs, schema};
 pub use session::{
     SessionClearArgs, SessionIdArgs, SessionListArgs, SessionLogArgs, SessionShowArgs,
-    session_clear, session_done, session_list, session_log, session_show, session_stop,
+    SessionUndoArgs, session_clear, session_done, session_list, session_log, session_show,
+    session_stop, session_undo,
 };
 pub use settle::settle;
 pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs, list, next, status, summary};

@@ -193,6 +193,7 @@ async fn keep_ledger(
     let request = GitRequest::KeepFiles {
         cwd: cwd.to_owned(),
         files: vec![file],
+        name: None,
         parent,
         message: format!("Ledger of {id}\n"),
         at: io.now(),

@@ -3,6 +3,7 @@
 mod everywhere;
 mod log;
 mod many;
+mod undo;
 
 use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_documents::session as document;
@@ -19,6 +20,7 @@ use onloop_sessions::handsoff::{Session, SessionEnding, SessionId};
 use onloop_syntax::text;
 
 pub use log::{SessionLogArgs, session_log};
+pub use undo::{SessionUndoArgs, session_undo};
 
 /// Arguments of `onloop session list`.
 #[derive(Clone, Debug, Default, clap::Args)]

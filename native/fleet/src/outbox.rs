@@ -288,6 +288,7 @@ impl Outbox {
         let keep = GitRequest::KeepFiles {
             cwd: self.cwd.clone(),
             files: vec![KeptFile { name: LEASE_FILE.to_owned(), bytes: Bytes::from(bytes) }],
+            name: None,
             parent: self.at.clone(),
             message: format!("Lease {epoch} of run {run_id}\n"),
             at: now(),

@@ -21,7 +21,11 @@ export async function keepFiles(git: GitProgram, cwd: string, made: GitAsked<"ke
   const parent = made.parent === null ? [] : ["-p", made.parent];
   const words = ["commit-tree", "--no-gpg-sign", ...parent, "-F", "-", tree];
   const committed = { input: made.message, committedMs: made.at_ms };
-  return line(await git.succeedIsolated(cwd, words, committed));
+  const id = line(await git.succeedIsolated(cwd, words, committed));
+  if (made.name !== null) {
+    await git.succeedIsolated(cwd, ["update-ref", "--no-deref", `${CHECKPOINTS}${made.name}`, id]);
+  }
+  return id;
 }
 
 /** Reads a file of a commit. */

@@ -1,7 +1,10 @@
-//! Lines made at random: a program, options that it lists itself, and operands that matter.
+//! Lines made at random: a program, options that it lists itself or that a table knows, and operands
+//! that matter.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use onloop_core::permission::grammar::{Grammar, KnownOption, OptionValue, grammars};
 use onloop_tests::random::Random;
 
 use super::words::{AWK, FORGE, FORGE_OPTIONS, GIT, HELPFUL, JQ, SED, UNTOLD, WORDS};
@@ -11,8 +14,16 @@ struct Program {
     options: Vec<String>,
 }
 
+/// Programs that never end by themselves, or write without end.
+const ENDLESS: [&str; 3] = ["yes", "sleep", "watch"];
+
 /// Programs that are here, with their options.
-pub(super) struct Vocabulary(Vec<Program>);
+pub(super) struct Vocabulary {
+    /// With the options that they list themselves.
+    programs: Vec<Program>,
+    /// As the tables know them.
+    grammars: Vec<Grammar>,
+}
 
 impl Vocabulary {
     /// Asks each program for its options; `home` is a home folder without anything that counts.
@@ -42,7 +53,8 @@ impl Vocabulary {
             let options = FORGE_OPTIONS.iter().map(|&option| option.to_owned()).collect();
             programs.push(Program { name: format!("gh {subcommand}"), options });
         }
-        Vocabulary(programs)
+        let grammars = grammars().into_iter().filter(is_here).collect();
+        Vocabulary { programs, grammars }
     }
 
     /// A line: a command, alone or in something that changes what it works on.
@@ -63,15 +75,63 @@ impl Vocabulary {
         }
     }
 
-    /// A command: every family of programs as often as every other.
+    /// A command from a table or from what a program says about itself.
     fn command(&self, random: &mut Random) -> String {
+        match random.chance(50) {
+            true => self.by_table(random),
+            false => self.by_program(random),
+        }
+    }
+
+    /// A command within the grammar of a table, or one step beyond it.
+    fn by_table(&self, random: &mut Random) -> String {
+        let Grammar { command, options } = random.pick(&self.grammars);
+        let mut words = vec![command.clone()];
+        for _ in 0..random.below(4).min(options.len() as u64) {
+            words.extend(known(*random.pick(options), random));
+        }
+        for _ in 0..random.below(3) {
+            words.push((*random.pick(WORDS)).to_owned());
+        }
+        if random.chance(40) {
+            self.step_beyond(&mut words, random);
+        }
+        words.join(" ")
+    }
+
+    /// Changes one word, so that the grammar may not have it.
+    fn step_beyond(&self, words: &mut Vec<String>, random: &mut Random) {
+        let at = 1 + random.below(words.len() as u64) as usize;
+        let other = random.pick(&self.grammars);
+        match random.below(5) {
+            // An option of another program, or none that is known.
+            0 if !other.options.is_empty() => {
+                let word = random.pick(&other.options).name.to_owned();
+                words.insert(at, word);
+            }
+            1 => words.insert(at, (*random.pick(&["--", "-", "-Z", "--zz", "-zz=x"])).to_owned()),
+            2 if at < words.len() => drop(words.remove(at)),
+            3 if at < words.len() => {
+                let word = words[at].clone();
+                words.insert(at, word);
+            }
+            _ if at < words.len() => {
+                words[at]
+                    .push_str(random.pick::<&str>(&["=", "x", "=.env", "{a,.env}", "/../..", ":"]));
+            }
+            _ => words.push((*random.pick(WORDS)).to_owned()),
+        }
+    }
+
+    /// A command of a program that lists its own options: every family as often as every other.
+    fn by_program(&self, random: &mut Random) -> String {
         let families = ["git", "jq", "grep", "sed", "awk", "find", "tar", "gh", ""];
         let family = *random.pick(&families);
         let is_of = |program: &&Program| match family {
             "" => !families.contains(&program.name.split(' ').next().unwrap_or_default()),
             _ => program.name.split(' ').next() == Some(family),
         };
-        let members: Vec<&Program> = self.0.iter().filter(is_of).collect();
+        let members: Vec<&Program> = self.programs.iter().filter(is_of).collect();
         let program = *random.pick(&members);
         let mut words = vec![program.name.clone()];
         for _ in 0..random.below(4) {
@@ -95,6 +155,36 @@ impl Vocabulary {
             words.push((*word).to_owned());
         }
         words.join(" ")
+    }
+}
+
+/// Whether the program is installed and ends. One that is a script, or a stand-in in a home folder for
+/// what a toolchain chooses, starts programs and writes files of its own on every call.
+fn is_here(grammar: &Grammar) -> bool {
+    let name = grammar.command.split(' ').next().unwrap_or_default();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut there = std::env::split_paths(&path).map(|folder| folder.join(name));
+    let Some(found) = there.find(|file| file.is_file()) else { return name == "gh" };
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let is_of_a_user = home.is_some_and(|home| found.starts_with(home));
+    let is_script = std::fs::read(&found).is_ok_and(|bytes| bytes.starts_with(b"#!"));
+    !is_of_a_user && !is_script && !ENDLESS.contains(&name)
+}
+
+/// An option as its table knows it, with a value where it takes one.
+fn known(option: KnownOption, random: &mut Random) -> Vec<String> {
+    let name = option.name.to_owned();
+    let value = (*random.pick(WORDS)).to_owned();
+    let attached = match name.starts_with("--") {
+        true => format!("{name}={value}"),
+        false => format!("{name}{value}"),
+    };
+    match option.value {
+        OptionValue::Nothing => vec![name],
+        OptionValue::Next if random.chance(60) => vec![name, value],
+        OptionValue::Attached if random.chance(40) => vec![name],
+        OptionValue::Next | OptionValue::Attached => vec![attached],
+        OptionValue::NextTwo => vec![name, "x".to_owned(), value],
     }
 }
 

@@ -73,6 +73,7 @@ pub(super) struct Ran {
     pub(super) read: BTreeSet<String>,
     pub(super) folders: BTreeSet<String>,
     pub(super) refused: Vec<String>,
+    pub(super) connected: Vec<String>,
     /// Paths below the place that came, went or are others, temporary files apart.
     pub(super) changed: Vec<String>,
     /// Whether what was not committed is nowhere in the checkout any more.
@@ -178,7 +179,7 @@ impl Place {
         command.env("GIT_CONFIG_NOSYSTEM", "1");
         let output = command.output().unwrap();
         let written = std::fs::read(trace.path()).unwrap();
-        let trace::Trace { programs, read, folders, refused } =
+        let trace::Trace { programs, read, folders, refused, connected } =
             trace::read(&String::from_utf8_lossy(&written));
         drop(trace);
         // What runs the line.
@@ -197,6 +198,7 @@ impl Place {
             read: below(read),
             folders: below(folders),
             refused,
+            connected,
             changed: self.changed(&after),
             has_lost_work: !after.values().any(|(_, content)| content == WORK.as_bytes()),
         }
@@ -216,10 +218,11 @@ impl Place {
     }
 }
 
-/// Calls that open, run or change something with a path.
+/// Calls that open, run or change something with a path, and those about addresses.
 const CALLS: &str = "trace=open,openat,openat2,creat,execve,execveat,unlink,unlinkat,rename,renameat,\
                      renameat2,link,linkat,symlink,symlinkat,mkdir,mkdirat,rmdir,mknod,mknodat,\
-                     truncate,chmod,fchmodat,chown,fchownat,lchown,utimensat,setxattr";
+                     truncate,chmod,fchmodat,chown,fchownat,lchown,utimensat,setxattr,connect,\
+                     bind,sendto";
 
 /// What of git's folder decides what git runs.
 pub(super) fn tells_git_what_to_run(own: &str) -> bool {

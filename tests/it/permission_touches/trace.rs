@@ -13,6 +13,8 @@ pub(super) struct Trace {
     pub(super) folders: BTreeSet<String>,
     /// Calls that failed only because nothing outside can be changed.
     pub(super) refused: Vec<String>,
+    /// Addresses of networks and sockets that were connected to or waited at.
+    pub(super) connected: Vec<String>,
 }
 
 /// Reads what was written about calls. Lines of other forms are about signals and ends.
@@ -30,6 +32,7 @@ pub(super) fn read(text: &str) -> Trace {
             "execve" | "execveat" if result.starts_with('0') => {
                 trace.programs.extend(quoted(arguments));
             }
+            "connect" | "bind" | "sendto" => trace.connected.extend(address(arguments)),
             "open" | "openat" | "openat2" | "creat" => {
                 // With `-y` a descriptor says what it is of, without links.
                 let opened = result.split_once('<').and_then(|(_, path)| path.strip_suffix('>'));
@@ -44,6 +47,16 @@ pub(super) fn read(text: &str) -> Trace {
         }
     }
     trace
+}
+
+/// The address in the arguments of a call about a socket; `None` for questions to the system itself:
+/// names of users, and what the kernel knows of networks.
+fn address(arguments: &str) -> Option<String> {
+    let (_, address) = arguments.split_once("{sa_family=")?;
+    let (address, _) = address.split_once('}')?;
+    let is_of_the_system = address.contains("nscd") || address.contains("/run/systemd/userdb");
+    let is_outside = address.starts_with("AF_INET") || address.starts_with("AF_UNIX");
+    (is_outside && !is_of_the_system).then(|| address.to_owned())
 }
 
 /// The first quoted string of a list of arguments; paths here have nothing that is escaped.
@@ -62,6 +75,9 @@ fn calls_are_read_as_they_are_written() {
          13 openat(AT_FDCWD</w>, \"new\", O_WRONLY|O_CREAT, 0666) = 4</w/new>\n\
          13 openat(AT_FDCWD</w>, \"/etc/x\", O_WRONLY|O_CREAT, 0666) = -1 EROFS (Read-only)\n\
          13 openat(AT_FDCWD</w>, \"none\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
+         13 connect(3<UNIX-STREAM:[9]>, {sa_family=AF_UNIX, sun_path=\"/var/run/nscd/socket\"}, 110) = -1 ENOENT (No such file)\n\
+         13 connect(3<TCP:[9]>, {sa_family=AF_INET, sin_port=htons(9), sin_addr=inet_addr(\"127.0.0.1\")}, 16) = -1 ECONNREFUSED (Connection refused)\n\
+         13 sendto(3<NETLINK:[9]>, [{nlmsg_len=20}], 20, 0, {sa_family=AF_NETLINK, nl_pid=0}, 12) = 20\n\
          13 --- SIGCHLD {si_signo=SIGCHLD} ---\n\
          12 +++ exited with 0 +++\n",
     );
@@ -69,4 +85,6 @@ fn calls_are_read_as_they_are_written() {
     assert_eq!(trace.read.into_iter().collect::<Vec<_>>(), ["/w/a.txt"]);
     assert_eq!(trace.folders.into_iter().collect::<Vec<_>>(), ["/w"]);
     assert_eq!(trace.refused.len(), 1);
+    assert_eq!(trace.connected.len(), 1);
+    assert!(trace.connected[0].starts_with("AF_INET, sin_port=htons(9)"));
 }

@@ -122,8 +122,8 @@ pub(super) fn request(step: &Value, root: &str) -> Option<GitRequest> {
                 bytes: text.as_str().unwrap_or_default().into(),
             };
             let files = step["files"].as_object().into_iter().flatten().map(file).collect();
-            let (parent, message) = (optional("parent"), text(step, "says"));
-            GitRequest::KeepFiles { cwd, files, parent, message, at }
+            let (name, parent) = (optional("name"), optional("parent"));
+            GitRequest::KeepFiles { cwd, files, name, parent, message: text(step, "says"), at }
         }
         "read_kept" => GitRequest::ReadKept {
             cwd,

@@ -259,11 +259,12 @@ fn files_to_keep_travel_beside_their_document() {
     let request = GitRequest::KeepFiles {
         cwd: "/w".to_owned(),
         files: vec![file("a", "one"), file("b", "two")],
+        name: None,
         parent: None,
         message: "m".to_owned(),
         at: Timestamp::from_millis(5),
     };
-    let json = r#"{"request":{"do":"git","git":"keep_files","cwd":"/w","files":[{"name":"a","bytes":0},{"name":"b","bytes":1}],"parent":null,"message":"m","at_ms":5}}"#;
+    let json = r#"{"request":{"do":"git","git":"keep_files","cwd":"/w","files":[{"name":"a","bytes":0},{"name":"b","bytes":1}],"name":null,"parent":null,"message":"m","at_ms":5}}"#;
     let attachments = vec![b"one".to_vec(), b"two".to_vec()];
     let expected = Message { json: json.to_owned(), attachments };
     assert_eq!(write_turn(Turn::Request(Request::Git(request))), expected);

@@ -213,6 +213,7 @@ pub(crate) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             let name = paths::file_name(source.text.trim_end_matches('/'));
             let target = format!("{}/{name}", to.text.trim_end_matches('/'));
             let target = Arg { text: target, ..(*source).clone() };
+            judge.overwrites(&target);
             let finding = judge.places.judge(&target, Access::Write);
             judge.consider(finding.filter(|_| source.shape == Shape::Exact));
         }
@@ -323,7 +324,7 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     let all_free = known && operands && parsed.operands.iter().all(|arg| is_free(judge, arg));
     if all_free {
-        return;
+        return judge.removes_what_is_kept(parsed);
     }
     if recursive && force && !parsed.operands.iter().all(|arg| is_rebuilt(judge, arg)) {
         return judge.deny(parsed, "deletes folders without asking");
@@ -335,7 +336,7 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // Files only: of a folder git may have some files and not others.
     let single = known && operands && !recursive;
     if single && parsed.operands.iter().all(|arg| judge.is_kept_by_git(arg)) {
-        return;
+        return judge.removes_what_is_kept(parsed);
     }
     let named = parsed.operands.iter().all(|arg| arg.known().is_some()) && operands;
     let rule = Rule::Program(parsed.name.to_owned());

@@ -13,6 +13,8 @@ use crate::verdict::{Decision, Finding, PathRule, Rule};
 
 /// The remotes of a project. Any other name may be a folder, whose hooks would run.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
+/// Options that end or skip a merge, and take back what was edited since it stopped.
+const ENDINGS: [&str; 2] = ["--abort", "--skip"];
 /// The branches that work may be rebased onto.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 
@@ -177,6 +179,9 @@ pub(crate) fn stash(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `git merge` and its kin: a strategy with a folder writes where the commits do not say.
 pub(crate) fn merge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&ENDINGS) {
+        judge.takes_edits_back();
+    }
     const STRATEGIES: [&str; 10] = [
         "ours",
         "theirs",
@@ -221,12 +226,13 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
         return judge.classified(Class::Discards, parsed);
     }
     if files.iter().all(|file| judge.is_kept_by_git(file)) {
-        return;
+        return judge.removes_what_is_kept(parsed);
     }
     let rule = Rule::Program(parsed.name.to_owned());
     let reason =
         format!("`{}` throws away what is not committed in the files that it names", parsed.name);
-    judge.add(Finding::ask(rule, reason).for_good());
+    let named = files.iter().all(|file| file.known().is_some());
+    judge.add(Finding { held: named, ..Finding::ask(rule, reason).for_good() });
 }
 
 impl Judge<'_> {
@@ -280,12 +286,41 @@ impl Judge<'_> {
     /// Whether git can bring back the file at this path, or what is in the folder where it ends in a
     /// slash.
     pub(super) fn is_kept(&mut self, path: String) -> bool {
-        match &mut self.recovering {
-            Some(lost) => {
-                lost.insert(path);
-                true
-            }
-            None => self.places.unchanged.contains(&path),
+        if let Some(losses) = &mut self.recovering {
+            losses.removed.insert(path);
+            return true;
+        }
+        let (restorable, kept) =
+            (self.places.unchanged.contains(&path), self.places.kept.contains(&path));
+        self.seen.restorable |= restorable;
+        self.seen.kept |= kept && !restorable;
+        restorable || kept
+    }
+
+    /// Judges a command whose files are all free to lose: those that the host keeps are lost in a
+    /// sandbox only.
+    pub(super) fn removes_what_is_kept(&mut self, parsed: &ParsedArgs<'_>) {
+        if std::mem::take(&mut self.seen.kept) {
+            let rule = Rule::Program(parsed.name.to_owned());
+            let reason = format!("`{}` removes content that onloop keeps first", parsed.name);
+            self.add(Finding::held(rule, reason));
+        }
+    }
+
+    /// Notes a file that a command overwrites.
+    pub(super) fn overwrites(&mut self, file: &Arg) {
+        let Some(path) = file.known() else { return };
+        let is_ours = self.places.class(path) == PathClass::Repository;
+        let path = self.places.absolute(path);
+        if let Some(losses) = self.recovering.as_mut().filter(|_| is_ours) {
+            losses.overwritten.insert(path);
+        }
+    }
+
+    /// Notes that a command may take back every change of a tracked file.
+    fn takes_edits_back(&mut self) {
+        if let Some(losses) = &mut self.recovering {
+            losses.edits = true;
         }
     }
 }
@@ -406,6 +441,9 @@ pub(crate) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `git rebase`: on top of the main branch of a remote.
 pub(crate) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&ENDINGS) {
+        judge.takes_edits_back();
+    }
     let steps = parsed.has(&["--continue", "--abort"]);
     let operands = parsed.known_operands();
     let onto_main = match operands.as_deref() {

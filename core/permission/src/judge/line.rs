@@ -33,6 +33,10 @@ pub(super) struct Seen {
     pub git_folders: Vec<String>,
     /// The folder is not known in which commands run.
     pub lost: bool,
+    /// Something is removed that git has exactly as it is.
+    pub restorable: bool,
+    /// Something is removed that the host keeps.
+    pub kept: bool,
 }
 
 /// Ends of names of files that builds run.
@@ -71,6 +75,7 @@ impl Judge<'_> {
     pub(super) fn writes(&mut self, files: &[&Arg]) {
         for file in files {
             self.consider(self.context.client.written(file, &self.places));
+            self.overwrites(file);
         }
         let names = files.iter().map(|arg| file_name(arg.guessed()).to_lowercase());
         self.seen.written.extend(names);

@@ -2,7 +2,7 @@
 
 use super::super::judge::{network, tasks, wrappers};
 use super::Class::{
-    Administers, Connects, Describes, Fetches, Publishes, Queries, Reads, Reveals, Runs, Writes,
+    Administers, Connects, Describes, Fetches, Publishes, Queries, Reveals, Runs, Writes,
 };
 use super::Role::{Data, Read, Write};
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
@@ -131,7 +131,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             program("validate init get", Fetches, "fetches and runs providers")
                 .any_options()
                 .options(&[makes_with("-backend-config -plugin-dir -from-module", Data, Runs)]),
-            program("providers", Reads, "lists providers"),
+            program("providers", Queries, "lists providers"),
             program("plan show output console", Reveals, "shows state, which holds secrets")
                 .any_options(),
         ])

@@ -69,7 +69,11 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .operands(&[Command]),
     program("nice ionice chrt taskset", Wraps, "runs a command with a priority")
         .any_options()
-        .options(&[takes("-n --adjustment -c --class --classdata -p", Data)])
+        .options(&[
+            takes("-n --adjustment -c --class --classdata", Data),
+            // Another process, and not a command.
+            makes_with("-p --pid -P --pgid -u --uid", Data, Administers),
+        ])
         .operands(&[Command])
         .check(wrappers::old_style_number),
     program("time gtime", Wraps, "measures a command")

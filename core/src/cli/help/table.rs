@@ -334,6 +334,18 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
         &["session", "status"],
     ),
     verb(
+        "session undo",
+        "Before a shell line of an agent session runs, onloop keeps the uncommitted files\n\
+         that it may remove or overwrite, as commits that no branch contains.\n\
+         Newer content of a file stays unless you add --force.",
+        [
+            ("List what is kept", "onloop session undo 4f0c1f0e"),
+            ("Bring back the files from before a call", "onloop session undo 4f0c1f0e 3"),
+            ("Bring back one file", "onloop session undo 4f0c1f0e notes.txt --force"),
+        ],
+        &["session", "undo"],
+    ),
+    verb(
         "session done",
         "",
         [

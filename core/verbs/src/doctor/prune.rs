@@ -1,4 +1,5 @@
-//! `onloop doctor --prune`: removes checkpoints and logs that are not needed any more.
+//! `onloop doctor --prune`: removes checkpoints, kept files of sessions and logs that are not needed any
+//! more.
 
 use std::collections::BTreeMap;
 
@@ -6,6 +7,7 @@ use super::retention;
 use onloop_effect::{Exit, Failure, GitRequest, Io, NamedCheckpoint};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout;
+use onloop_engine::session::kept_files::SESSIONS;
 use onloop_engine::state::config;
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_run::{CheckpointKind, Disposition, Run, is_run_id};
@@ -27,8 +29,13 @@ pub(super) async fn prune(io: &Io) -> Result<Exit, CommandError> {
 async fn remove_checkpoints(io: &Io, cwd: String, days: u32) -> Result<(), Failure> {
     let mut runs: BTreeMap<String, Vec<NamedCheckpoint>> = BTreeMap::new();
     for checkpoint in io.git_checkpoints(&cwd).await? {
-        if let Some((id, _)) = checkpoint.name.split_once('/') {
-            runs.entry(id.to_owned()).or_default().push(checkpoint);
+        // What is kept for a session has a name in a folder of the session.
+        let owner = match checkpoint.name.rsplit_once('/') {
+            Some((session, _)) if is_of_a_session(session) => Some(session),
+            _ => checkpoint.name.split_once('/').map(|(id, _)| id),
+        };
+        if let Some(owner) = owner.map(str::to_owned) {
+            runs.entry(owner).or_default().push(checkpoint);
         }
     }
     let (mut removed, mut kept) = (0, 0);
@@ -48,7 +55,12 @@ async fn remove_checkpoints(io: &Io, cwd: String, days: u32) -> Result<(), Failu
     Ok(())
 }
 
-/// Why the checkpoints of a run are not needed; `None`: they are.
+/// Whether `owner` is a session, and not a run.
+fn is_of_a_session(owner: &str) -> bool {
+    owner.strip_prefix(SESSIONS).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Why the checkpoints of a run or session are not needed; `None`: they are.
 async fn unneeded(
     io: &Io,
     cwd: &str,
@@ -62,6 +74,9 @@ async fn unneeded(
     };
     let newest = checkpoints.iter().map(|checkpoint| checkpoint.at).max();
     let old = newest.is_some_and(|at| retention::is_over(io.now(), at, days));
+    if is_of_a_session(id) {
+        return Ok(old.then(|| format!("not changed for {days} days")));
+    }
     match opened {
         Ok(store) if !store.run().is_over() => Ok(None),
         Ok(store) => match is_reachable(io, cwd, store.run()).await? {

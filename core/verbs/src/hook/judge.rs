@@ -1,13 +1,13 @@
 //! Decides about a tool call: first by rules, then, where no rule decides, by a reviewer or a person.
 
-use super::{HookContext, client_rules, driving, log};
+use super::confined::{self, Confined};
+use super::{HookContext, client_rules, driving, keep, log};
 use onloop_documents::session::RememberedAnswer;
 use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
-use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::session::files::{SessionChange, Sessions};
 use onloop_engine::{git::known_to_git, git::links, session::workspace};
-use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, contained, decide};
+use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, decide};
 use onloop_sessions::handsoff::approval::message;
 use onloop_sessions::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
 use onloop_sessions::handsoff::{Session, SessionState, digest, transcript};
@@ -23,16 +23,27 @@ pub(super) async fn tool_call(hook_context: &HookContext, call: &Call) -> HookAn
 }
 
 async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
-    let ruling = by_rules(hook_context, call).await;
+    let (ruling, context) = ruled(hook_context, call).await;
     if is_left_to_the_plan(hook_context, &ruling) {
         return HookAnswer::Nothing;
     }
-    if ruling.decision != Decision::Ask || hook_context.is_asked_by_us() {
+    if hook_context.is_asked_by_us() {
         let ruling = refused_where_nobody_answers(hook_context, ruling);
         return decided(hook_context, call, &ruling).await;
     }
-    if let Some((input, ruling)) = confined(hook_context, call, &ruling).await {
-        return rewritten(hook_context, call, input, &ruling).await;
+    let ruling = match ruling.decision {
+        Decision::Allow => keep::before_allowed(hook_context, call, &context, ruling).await,
+        Decision::Ask | Decision::Deny => {
+            match confined::rewrite(hook_context, call, context, ruling).await {
+                Confined::Runs(input, ruling) => {
+                    return rewritten(hook_context, call, input, &ruling).await;
+                }
+                Confined::Open(ruling) => ruling,
+            }
+        }
+    };
+    if ruling.decision != Decision::Ask {
+        return decided(hook_context, call, &ruling).await;
     }
     if let Some(ruling) = answered_by_hand(hook_context, call).await {
         return decided(hook_context, call, &ruling).await;
@@ -96,26 +107,6 @@ pub(super) async fn permission_request(hook_context: &HookContext, call: &Call) 
         None => escalated(hook_context, call, ruling).await,
     };
     decided(hook_context, call, &ruling).await
-}
-
-/// The input with which a call that no rule decides runs confined, where the host takes one and this
-/// machine can confine what runs in the folder.
-pub(super) async fn confined(
-    hook_context: &HookContext,
-    call: &Call,
-    ruling: &Ruling,
-) -> Option<(Value, Ruling)> {
-    let plans = hook_context.mode == PermissionMode::Plan;
-    if !hook_context.host.rewrites() || hook_context.confined || plans {
-        return None;
-    }
-    let mut context = branched(hook_context, call).await;
-    links::resolve(&hook_context.io, call, &mut context.places).await;
-    let rewritten = contained(call, &context, ruling, &hook_context.io.start().program)?;
-    // A call that cannot run is worse than one that is asked about.
-    let can = Sandbox::attempt(&hook_context.io, &hook_context.cwd).await.ok()?;
-    can.end(&hook_context.io).await;
-    Some(rewritten)
 }
 
 pub(super) async fn decided(
@@ -270,17 +261,20 @@ pub(super) async fn remember(hook_context: &HookContext, asked: &str, ruling: &R
 
 /// The ruling of the permission engine for this session, branch and folder.
 pub(super) async fn by_rules(hook_context: &HookContext, call: &Call) -> Ruling {
+    ruled(hook_context, call).await.0
+}
+
+/// [`by_rules`], and what it was judged against.
+pub(super) async fn ruled(hook_context: &HookContext, call: &Call) -> (Ruling, Context) {
     let call = &by_name(hook_context, call);
     let mut context = branched(hook_context, call).await;
     let ruling = refused_where_unheard(hook_context, decide(call, &context));
     let ruling = known_to_git::look(&hook_context.io, call, &mut context, ruling, decide).await;
     // Links can only take a permission away, so only an allowed call is looked at again.
-    if ruling.decision == Decision::Allow
-        && links::resolve(&hook_context.io, call, &mut context.places).await
-    {
-        return decide(call, &context);
-    }
-    ruling
+    let is_linked = ruling.decision == Decision::Allow
+        && links::resolve(&hook_context.io, call, &mut context.places).await;
+    let ruling = if is_linked { decide(call, &context) } else { ruling };
+    (ruling, context)
 }
 
 /// The call with this program by its name where it has the full path, as our prompts name it to an

@@ -7,6 +7,7 @@
 
 use serde_json::json;
 
+use super::confined::{self, Confined};
 use super::{HookContext, judge};
 use onloop_documents::turn_policy::{self, JudgedCall, TURN_POLICY_VARIABLE, TurnGuard};
 use onloop_effect::{Durability, Failure, FailureKind, Io, OptionalExt};
@@ -104,17 +105,20 @@ async fn settled(
     (id, is_before_call): (Option<&str>, bool),
 ) -> (Settled, Option<Value>) {
     let policy = &guard.policy;
-    let ruling = judge::by_rules(context, call).await;
+    let (ruling, judged_in) = judge::ruled(context, call).await;
     let known = policy.settle(call, ruling.clone());
     if ruling.decision != Decision::Ask || known.decision == Decision::Allow {
         return (Settled { ruling: known, decided: true }, None);
     }
-    if policy.on_ask == OnAsk::Contained
-        && is_before_call
-        && let Some((input, ruling)) = judge::confined(context, call, &ruling).await
-    {
-        return (Settled { ruling, decided: true }, Some(input));
-    }
+    let ruling = match policy.on_ask == OnAsk::Contained && is_before_call {
+        true => match confined::rewrite(context, call, judged_in, ruling).await {
+            Confined::Runs(input, ruling) => {
+                return (Settled { ruling, decided: true }, Some(input));
+            }
+            Confined::Open(ruling) => ruling,
+        },
+        false => ruling,
+    };
     let ruling = match (context.is_asked_by_us(), id) {
         (true, _) => ruling,
         (false, None) => judge::escalated(context, call, ruling).await,

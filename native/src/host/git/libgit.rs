@@ -150,7 +150,11 @@ pub(super) fn keep_files(repository: &Repository, new: &NewFiles<'_>) -> Option<
         for KeptFile { name, bytes } in new.files {
             tree.insert(name, repository.blob(bytes)?, FileMode::Blob.into())?;
         }
-        commit(repository, tree.write()?, new.parent, new.message, new.at)
+        let id = commit(repository, tree.write()?, new.parent, new.message, new.at)?;
+        if let Some(name) = new.reference {
+            repository.reference(name, id, true, "")?;
+        }
+        Ok::<_, git2::Error>(id)
     };
     made().ok().map(|id: Oid| id.to_string())
 }

@@ -13,13 +13,15 @@ impl OsGit {
     pub(super) fn perform_shared(&self, request: &GitRequest) -> Result<Outcome, Failure> {
         let program = &self.program;
         match request {
-            GitRequest::KeepFiles { cwd, files, parent, message, at } => {
+            GitRequest::KeepFiles { cwd, files, name, parent, message, at } => {
                 let cwd = absolute(cwd)?;
                 for file in files {
                     demand_plain(&file.name)?;
                 }
                 let parent = parent.as_deref().map(commit_id).transpose()?;
-                let new = NewFiles { files, parent, message, at: *at };
+                let reference = name.as_deref().map(checkpoint_name).transpose()?;
+                let reference = reference.as_deref();
+                let new = NewFiles { files, reference, parent, message, at: *at };
                 let kept = match self.access(&cwd)? {
                     Access::Nothing => return Err(no_repository(&cwd)),
                     Access::Library(repository) => libgit::keep_files(&repository, &new),

@@ -115,7 +115,7 @@ keys! {
     "run.confine_read" (Arguments) "[]", None =>
         "Paths in a home folder, besides those of known tools, that [confined](confinement.md) commands may read; `~/` is your home folder"
     "retention.days" (Number { min: 1, max: MOST_RETENTION_DAYS }) "90", None =>
-        "After how many days `onloop doctor --prune` removes checkpoints and logs of finished runs; ledgers and reports stay"
+        "After how many days `onloop doctor --prune` removes checkpoints and logs of finished runs, and what was kept for sessions; ledgers and reports stay"
     "notify.events" (Words(NoticeKind::WORDS)) "all", None =>
         "What you are told of, see [notices](notify.md): a run `waits` for you, is `blocked` or `completed`, an agent's usage `limit` or a run's `budget` is reached, a `session` ended"
     "notify.command" (Text) "", None =>

@@ -13,6 +13,8 @@ use super::references::CHECKPOINTS;
 /// A commit to make from files.
 pub(crate) struct NewFiles<'a> {
     pub(crate) files: &'a [KeptFile],
+    /// The full name of the ref, if the commit gets one.
+    pub(crate) reference: Option<&'a str>,
     pub(crate) parent: Option<&'a str>,
     pub(crate) message: &'a str,
     pub(crate) at: Timestamp,
@@ -45,7 +47,12 @@ impl GitProgram {
         args.extend(["-F", "-", &tree]);
         let options = IsolatedOptions { committed: Some(new.at), ..IsolatedOptions::default() };
         let made = self.answer_isolated(cwd, &args, new.message.as_bytes(), options)?.success()?;
-        Ok(text(&made))
+        let commit = text(&made);
+        if let Some(reference) = new.reference {
+            let args = ["update-ref", "--no-deref", reference, &commit];
+            self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success()?;
+        }
+        Ok(commit)
     }
 
     /// Returns the content of a file in a commit.

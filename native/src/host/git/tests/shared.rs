@@ -21,6 +21,7 @@ fn keep(place: &Place, text: &str) -> String {
     let request = GitRequest::KeepFiles {
         cwd: place.text("repo"),
         files: vec![KeptFile { name: "ledger.jsonl".to_owned(), bytes: text.into() }],
+        name: None,
         parent: None,
         message: "Ledger\n".to_owned(),
         at: Timestamp::from_millis(1_774_000_000_000),
@@ -53,13 +54,21 @@ fn the_library_and_the_program_make_the_same_commit() {
         let request = GitRequest::KeepFiles {
             cwd: place.text("repo"),
             files: vec![file("lease.json", "{}"), file("a", ""), file("ledger.jsonl", "1\r\n")],
+            name: Some("sessions/s1/1".to_owned()),
             parent: Some(place.git("repo", &["rev-parse", "HEAD"])),
             message: "Lease\n".to_owned(),
             at: Timestamp::from_millis(1_774_000_000_999),
         };
+        let named = || {
+            place.git("repo", &["for-each-ref", "--format=%(objectname)", "refs/onloop/sessions"])
+        };
         let made = OsGit::new().perform(&request).unwrap();
+        let by_library = named();
+        place.git("repo", &["update-ref", "-d", "refs/onloop/sessions/s1/1"]);
         assert_eq!(OsGit::new().without_library().perform(&request), Ok(made.clone()), "{kind}");
+        assert_eq!(named(), by_library, "{kind}");
         let Outcome::Commit { commit: Some(commit) } = made else { panic!("{made:?}") };
+        assert_eq!(by_library, commit, "{kind}");
         let listed = place.git("repo", &["ls-tree", "--format=%(objectmode) %(path)", &commit]);
         assert_eq!(listed, "100644 a\n100644 lease.json\n100644 ledger.jsonl", "{kind}");
     }
@@ -198,6 +207,7 @@ fn invalid_names_do_not_reach_git() {
     let keeping = |name: &str| GitRequest::KeepFiles {
         cwd: cwd(),
         files: vec![file(name)],
+        name: None,
         parent: None,
         message: "m".to_owned(),
         at: Timestamp::EPOCH,

@@ -1,0 +1,394 @@
+//! Uncommitted files that onloop keeps before a call of a session may lose them, as commits below
+//! `refs/onloop/sessions/<id>/` that no branch contains.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use onloop_documents::kept_files::{KeptFiles, KeptPath, NAME};
+use onloop_effect::{
+    Failure, FailureKind, FileKind, GitRequest, Io, KeptFile, NamedCheckpoint, OptionalExt,
+};
+use onloop_permission::Losses;
+use onloop_sessions::handsoff::SessionId;
+use onloop_syntax::time::Timestamp;
+use onloop_syntax::{limits, text};
+use sha2::{Digest, Sha256};
+
+use crate::git::hardened;
+
+/// The folder below `refs/onloop/` with one folder for each session.
+pub const SESSIONS: &str = "sessions";
+/// Bytes of a call that a listing shows.
+const ABOUT_BYTES: usize = 300;
+/// Digits of a digest in a name.
+const DIGEST_DIGITS: usize = 12;
+
+/// What to keep before a call.
+#[derive(Clone, Copy)]
+pub struct Keeping<'k> {
+    /// The top folder of the checkout.
+    pub root: &'k str,
+    /// The session that makes the call.
+    pub session: &'k SessionId,
+    /// What the call loses as far as its words name it.
+    pub losses: &'k Losses,
+    /// Whether the call may also change files that it does not name. Of these, onloop keeps as many as
+    /// fit.
+    pub everything: bool,
+    /// What the call runs.
+    pub about: &'k str,
+    /// Whether a path names a secret, which must not come into git's objects.
+    pub is_secret: &'k dyn Fn(&str) -> bool,
+}
+
+/// What was kept before one call.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// Its number in the session, from 1.
+    pub number: usize,
+    /// When.
+    pub at: Timestamp,
+    /// Its commit.
+    pub commit: String,
+    /// The call and the files.
+    pub document: KeptFiles,
+}
+
+/// A file that is to be kept.
+struct Loss {
+    /// Relative to the top folder.
+    path: String,
+    /// Whether the call must not run without it being kept.
+    is_certain: bool,
+}
+
+/// Keeps what the call may lose and git does not have. Returns the number of the kept state; `None`
+/// without anything to keep. The same content as before gets no second commit.
+///
+/// # Errors
+///
+/// Why something that the call certainly loses cannot be kept: its kind, a secret, or a bound.
+pub async fn keep(io: &Io, keeping: Keeping<'_>) -> Result<Option<usize>, String> {
+    let lost = lost(io, keeping.root, keeping.losses, keeping.everything).await;
+    let lost = lost.map_err(|failure| text::one_line(&failure.message))?;
+    let (document, files) = read(io, &keeping, lost).await?;
+    if document.files.is_empty() {
+        return Ok(None);
+    }
+    store(io, &keeping, &document, files)
+        .await
+        .map(Some)
+        .map_err(|failure| text::one_line(&failure.message))
+}
+
+/// The files that exist, may be lost, and are not in git as they are; those that are certainly lost
+/// first.
+async fn lost(
+    io: &Io,
+    root: &str,
+    losses: &Losses,
+    everything: bool,
+) -> Result<Vec<Loss>, Failure> {
+    let inside = |path: &String| path.strip_prefix(root)?.strip_prefix('/').map(str::to_owned);
+    let removed: BTreeSet<String> = losses.removed.iter().filter_map(inside).collect();
+    let mut named: BTreeSet<String> = removed.clone();
+    for path in losses.overwritten.iter().filter_map(inside) {
+        // A path through something that is not a folder does not exist either.
+        if io.stat(&format!("{root}/{path}")).await.is_ok() {
+            named.insert(path);
+        }
+    }
+    let whole = everything || losses.edits;
+    if named.is_empty() && !whole {
+        return Ok(Vec::new());
+    }
+    let specs: Vec<String> = named.iter().filter_map(|path| pathspec(path)).collect();
+    let mut found = changed(io, root, if whole { &[] } else { &specs }).await?;
+    found.extend(unseen(io, root, &named, &specs, &found).await?);
+    let is_certain = |path: &str, is_tracked: bool| {
+        let is_in = |removed: &String| is_below(path, removed);
+        removed.iter().any(is_in) || (losses.edits && is_tracked)
+    };
+    let mut lost: Vec<Loss> = found
+        .into_iter()
+        .map(|(path, is_tracked)| Loss { is_certain: is_certain(&path, is_tracked), path })
+        .collect();
+    lost.sort_by_key(|loss| !loss.is_certain);
+    Ok(lost)
+}
+
+/// Those of these files that exist and are not in git as they are, relative to `root`.
+///
+/// # Errors
+///
+/// When git does not answer.
+pub async fn uncommitted(
+    io: &Io,
+    root: &str,
+    paths: impl Iterator<Item = &str>,
+) -> Result<BTreeSet<String>, Failure> {
+    let overwritten = paths.map(|path| format!("{root}/{path}")).collect();
+    let losses = Losses { overwritten, ..Losses::default() };
+    Ok(lost(io, root, &losses, false).await?.into_iter().map(|loss| loss.path).collect())
+}
+
+/// Whether `path` is what `removed` names: a file, or everything in a folder, where `**` stands for
+/// folders.
+fn is_below(path: &str, removed: &str) -> bool {
+    let Some((before, after)) = removed.split_once("**/") else {
+        let folder = removed.trim_end_matches('/');
+        return path
+            .strip_prefix(folder)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    };
+    let Some(rest) = path.strip_prefix(before) else { return false };
+    let name = after.trim_end_matches('/');
+    format!("/{rest}").contains(&format!("/{name}/"))
+}
+
+/// What git calls the files that a removed path stands for; `None` if that is not certain.
+fn pathspec(path: &str) -> Option<String> {
+    let inside = path.trim_end_matches('/');
+    match inside.contains("**") {
+        true if inside.replace("**", "").contains(['*', '?', '[', '\\']) => None,
+        true => Some(format!(":(top,glob){inside}/**")),
+        false => Some(format!(":(top,literal){inside}")),
+    }
+}
+
+/// Files that git sees as changed, staged or new, and whether it tracks them.
+async fn changed(io: &Io, root: &str, specs: &[String]) -> Result<BTreeMap<String, bool>, Failure> {
+    const STATUS: [&str; 6] = [
+        "status",
+        "--porcelain",
+        "-z",
+        "--no-renames",
+        "--ignore-submodules=all",
+        "--untracked-files=all",
+    ];
+    let specs = specs.iter().map(String::as_str);
+    let words: Vec<&str> = STATUS.into_iter().chain(["--"]).chain(specs).collect();
+    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
+    let said = String::from_utf8_lossy(&said);
+    let entry = |line: &str| {
+        let (letters, path) = line.split_at_checked(3)?;
+        // The second letter is about the file itself.
+        let is_gone = letters.as_bytes()[1] == b'D';
+        (!is_gone && !path.is_empty()).then(|| (path.to_owned(), letters != "?? "))
+    };
+    Ok(said.split('\0').filter_map(entry).collect())
+}
+
+/// Named files that git ignores or was told to look away from, and whether it tracks them.
+async fn unseen(
+    io: &Io,
+    root: &str,
+    named: &BTreeSet<String>,
+    specs: &[String],
+    changed: &BTreeMap<String, bool>,
+) -> Result<BTreeMap<String, bool>, Failure> {
+    let mut unseen = BTreeMap::new();
+    if specs.is_empty() {
+        return Ok(unseen);
+    }
+    let specs = specs.iter().map(String::as_str);
+    let words: Vec<&str> = ["ls-files", "-z", "-v", "--"].into_iter().chain(specs).collect();
+    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
+    let said = String::from_utf8_lossy(&said);
+    let mut plain = BTreeSet::new();
+    for (letter, path) in said.split('\0').filter_map(|line| line.split_once(' ')) {
+        match letter {
+            "H" => drop(plain.insert(path)),
+            _ => drop(unseen.insert(path.to_owned(), true)),
+        }
+    }
+    let files = named.iter().filter(|path| !path.ends_with('/'));
+    for path in files.filter(|path| !changed.contains_key(*path) && !plain.contains(path.as_str()))
+    {
+        let found = io.stat(&format!("{root}/{path}")).await;
+        if found.is_ok_and(|found| found.kind != FileKind::Folder) {
+            unseen.entry(path.clone()).or_insert(false);
+        }
+    }
+    Ok(unseen)
+}
+
+/// The content of the files, within the bounds.
+async fn read(
+    io: &Io,
+    keeping: &Keeping<'_>,
+    lost: Vec<Loss>,
+) -> Result<(KeptFiles, Vec<Vec<u8>>), String> {
+    let about = text::ellipsis(&io.redacted(&text::one_line(keeping.about)), ABOUT_BYTES);
+    let (mut document, mut contents) = (KeptFiles { about, files: Vec::new() }, Vec::new());
+    let mut left_bytes = limits::KEPT_BYTES;
+    for Loss { path, is_certain } in lost {
+        let is_full = document.files.len() >= limits::KEPT_FILES;
+        let read = match is_full {
+            true => Err(format!("it would keep more than {} files", limits::KEPT_FILES)),
+            false => content(io, keeping, &path, left_bytes).await,
+        };
+        match read {
+            Ok(Some((bytes, executable))) => {
+                left_bytes -= bytes.len() as u64;
+                document.files.push(KeptPath { path, executable });
+                contents.push(bytes);
+            }
+            Ok(None) => {}
+            Err(why) if is_certain => return Err(why),
+            Err(_) => {}
+        }
+    }
+    Ok((document, contents))
+}
+
+/// The content of a file, and whether it can be executed; `None` if it has gone.
+async fn content(
+    io: &Io,
+    keeping: &Keeping<'_>,
+    path: &str,
+    left_bytes: u64,
+) -> Result<Option<(Vec<u8>, bool)>, String> {
+    let full = format!("{}/{path}", keeping.root);
+    let shown = text::one_line(path);
+    let failed = |failure: Failure| format!("`{shown}` cannot be read: {}", failure.message);
+    if (keeping.is_secret)(&full) {
+        return Err(format!("`{shown}` has the name of a secret"));
+    }
+    let Some(found) = io.stat(&full).await.optional().map_err(failed)? else {
+        // A name that is not UTF-8 is shown with this character.
+        return match path.contains('\u{fffd}') {
+            true => Err(format!("the name of `{shown}` is not UTF-8")),
+            false => Ok(None),
+        };
+    };
+    match found.kind {
+        FileKind::File => {}
+        FileKind::Folder => return Err(format!("`{shown}` is a repository of its own")),
+        FileKind::Link | FileKind::Other => return Err(format!("`{shown}` is not a regular file")),
+    }
+    match io.read(&full, left_bytes).await {
+        Ok((bytes, _)) => Ok(Some((bytes, found.executable))),
+        Err(failure) if failure.kind == FailureKind::TooLarge => {
+            let bound = limits::KEPT_BYTES / (1024 * 1024);
+            Err(format!("it would keep more than {bound} MiB, with `{shown}`"))
+        }
+        Err(failure) => Err(failed(failure)),
+    }
+}
+
+async fn store(
+    io: &Io,
+    keeping: &Keeping<'_>,
+    document: &KeptFiles,
+    contents: Vec<Vec<u8>>,
+) -> Result<usize, Failure> {
+    let digest = digest(document, &contents);
+    let there = names(io, keeping.root, keeping.session).await?;
+    if there.last().is_some_and(|last| last.name.ends_with(&digest)) {
+        return Ok(there.len());
+    }
+    let file = |name: String, bytes: Vec<u8>| KeptFile { name, bytes: bytes.into() };
+    let contents = contents.into_iter().enumerate();
+    let mut files: Vec<KeptFile> =
+        contents.map(|(at, bytes)| file(KeptFiles::content_name(at), bytes)).collect();
+    files.push(file(NAME.to_owned(), document.write()));
+    let session = keeping.session;
+    io.git_keep_files(GitRequest::KeepFiles {
+        cwd: keeping.root.to_owned(),
+        files,
+        name: Some(format!("{SESSIONS}/{session}/{:06}-{digest}", there.len() + 1)),
+        parent: None,
+        message: format!("Files of session {session} before a call\n"),
+        at: io.now(),
+    })
+    .await?;
+    Ok(there.len() + 1)
+}
+
+/// A digest of paths and contents, without the call.
+fn digest(document: &KeptFiles, contents: &[Vec<u8>]) -> String {
+    let mut hash = Sha256::new();
+    for (KeptPath { path, executable }, bytes) in document.files.iter().zip(contents) {
+        hash.update(format!("{path}\0{executable}\0{}\0", bytes.len()));
+        hash.update(bytes);
+    }
+    let digits = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    text::prefix(&digits, DIGEST_DIGITS).to_owned()
+}
+
+/// The kept states of a session, the oldest first.
+async fn names(io: &Io, root: &str, session: &SessionId) -> Result<Vec<NamedCheckpoint>, Failure> {
+    let folder = format!("{SESSIONS}/{session}/");
+    let mut names = io.git_checkpoints(root).await?;
+    names.retain(|checkpoint| checkpoint.name.starts_with(&folder));
+    names.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(names)
+}
+
+/// Every kept state of a session, the oldest first. One that cannot be read is left out.
+///
+/// # Errors
+///
+/// When git does not list them.
+pub async fn list(io: &Io, root: &str, session: &SessionId) -> Result<Vec<Kept>, Failure> {
+    let mut kept = Vec::new();
+    for (at, NamedCheckpoint { commit, at: time, .. }) in
+        names(io, root, session).await?.into_iter().enumerate()
+    {
+        let bytes = io.git_read_kept(root, &commit, NAME, limits::KEPT_BYTES).await;
+        if let Some(document) = bytes.ok().and_then(|bytes| KeptFiles::read(&bytes)) {
+            kept.push(Kept { number: at + 1, at: time, commit, document });
+        }
+    }
+    Ok(kept)
+}
+
+/// The sessions of a repository for which something is kept.
+///
+/// # Errors
+///
+/// When git does not list them.
+pub async fn sessions(io: &Io, root: &str) -> Result<BTreeSet<String>, Failure> {
+    let names = io.git_checkpoints(root).await?;
+    let id = |name: &str| {
+        Some(name.strip_prefix(SESSIONS)?.strip_prefix('/')?.split_once('/')?.0.to_owned())
+    };
+    Ok(names.iter().filter_map(|checkpoint| id(&checkpoint.name)).collect())
+}
+
+/// The kept content of the file at `index`.
+///
+/// # Errors
+///
+/// Those of [`GitRequest::ReadKept`].
+pub async fn kept_content(
+    io: &Io,
+    root: &str,
+    kept: &Kept,
+    index: usize,
+) -> Result<Vec<u8>, Failure> {
+    let name = KeptFiles::content_name(index);
+    io.git_read_kept(root, &kept.commit, &name, limits::KEPT_BYTES).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removed_path_stands_for_itself_and_what_is_in_it() {
+        for (path, removed, is_in) in [
+            ("a.txt", "a.txt", true),
+            ("a.txt", "a.txt/", true),
+            ("a.txt.old", "a.txt", false),
+            ("src/a", "src/", true),
+            ("src2/a", "src/", false),
+            ("x/y/__pycache__/a", "**/__pycache__/", true),
+            ("__pycache__/a", "**/__pycache__/", true),
+            ("x/__pycache__2/a", "**/__pycache__/", false),
+            ("y/__pycache__/a", "x/**/__pycache__/", false),
+        ] {
+            assert_eq!(is_below(path, removed), is_in, "{path} {removed}");
+        }
+    }
+}

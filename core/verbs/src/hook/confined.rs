@@ -1,0 +1,59 @@
+//! Rewrites a call that no rule decides, so that it runs confined.
+
+use super::{HookContext, keep};
+use onloop_engine::git::links;
+use onloop_engine::sandbox::choice::Sandbox;
+use onloop_permission::{Call, Context, Decision, Ruling, contained, decide, losses};
+use onloop_sessions::hooks::PermissionMode;
+use serde_json::Value;
+
+/// What becomes of a call that is not allowed.
+pub(super) enum Confined {
+    /// It runs confined, with this input.
+    Runs(Value, Ruling),
+    /// The ruling stands.
+    Open(Ruling),
+}
+
+/// Confines the call where its effects stay inside a sandbox, the host takes another input and this
+/// machine can confine what runs in the folder. What the call loses is kept first.
+pub(super) async fn rewrite(
+    hook_context: &HookContext,
+    call: &Call,
+    mut context: Context,
+    ruling: Ruling,
+) -> Confined {
+    let plans = hook_context.mode == PermissionMode::Plan;
+    if !hook_context.host.rewrites() || hook_context.confined || plans {
+        return Confined::Open(ruling);
+    }
+    let keeps = keep::place(hook_context, &context);
+    let lost = losses(call, &context);
+    let removes = !lost.removed.is_empty();
+    if keeps.is_some() && removes {
+        context.places.kept.clone_from(&lost.removed);
+    } else if ruling.decision == Decision::Deny || (removes && hook_context.checkout.is_some()) {
+        return Confined::Open(ruling);
+    }
+    links::resolve(&hook_context.io, call, &mut context.places).await;
+    let judged = match context.places.kept.is_empty() {
+        true => ruling.clone(),
+        false => decide(call, &context),
+    };
+    let program = &hook_context.io.start().program;
+    let Some((input, confined)) = contained(call, &context, &judged, program) else {
+        return Confined::Open(ruling);
+    };
+    // A call that cannot run is worse than one that is asked about.
+    let Ok(can) = Sandbox::attempt(&hook_context.io, &hook_context.cwd).await else {
+        return Confined::Open(ruling);
+    };
+    can.end(&hook_context.io).await;
+    match keeps {
+        Some(place) => match keep::before(hook_context, call, &context, place, &lost, true).await {
+            Ok(number) => Confined::Runs(input, keep::named(confined, place, number)),
+            Err(why) => Confined::Open(keep::unkept(ruling, &why)),
+        },
+        None => Confined::Runs(input, confined),
+    }
+}
