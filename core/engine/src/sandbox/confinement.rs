@@ -77,17 +77,20 @@ impl Confined {
     ) -> Result<Confined, ConfineError> {
         let own = temporary_name(io);
         let temporary = Temporary { own: &own, shared: &own };
-        Confined::prepare_in(io, folder, temporary, (network, only)).await
+        Confined::prepare_in(io, folder, temporary, (network, only), None).await
     }
 
-    /// As [`Confined::prepare`], with these folders for temporary files.
+    /// As [`Confined::prepare`], with these folders for temporary files. Git finds the folder
+    /// `private_git` in the place of the repository's, where the repository allows it.
     pub(crate) async fn prepare_in(
         io: &Io,
         folder: &str,
         temporary: Temporary<'_>,
         (network, only): (Network, Option<Mechanism>),
+        private_git: Option<&str>,
     ) -> Result<Confined, ConfineError> {
-        let (scene, moved, gitconfig) = scene(io, folder, temporary).await?;
+        let (mut scene, moved, gitconfig) = scene(io, folder, temporary).await?;
+        scene.private_git = private_git.map(str::to_owned);
         let confinement = confine::decide(&scene, network, only)?;
         let write = async |name: &str, bytes: Vec<u8>| {
             let path = format!("{}/{name}", temporary.own);
@@ -123,6 +126,11 @@ impl Confined {
             ]);
         }
         ProcessSpec { confine: Some(Box::new(self.confinement.clone())), ..spec }
+    }
+
+    /// The folder for temporary files.
+    pub(crate) fn temporary(&self) -> &str {
+        &self.temporary
     }
 
     /// A path outside that everybody may write who is not confined.
@@ -205,6 +213,7 @@ async fn scene(
     visible.append(&mut borrowed);
     let scene = Surroundings {
         git,
+        private_git: None,
         homes: view.homes,
         state_home,
         private,

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as OsCommand, Stdio};
 use std::sync::OnceLock;
 
-use onloop_core::effect::{Failure, Network, Reach};
+use onloop_core::effect::{Confinement, Failure, Network, PrivateGit, Reach};
 use rustix::fs::{Access, MemfdFlags, access, memfd_create};
 use rustix::process::geteuid;
 
 use remembered::Remembered;
 
-use super::impossible;
 use super::paths::ConfinedPaths;
+use super::{impossible, private_git};
 use crate::host::failure;
 
 /// Folders that programs use for temporary files; their content is lost with the program.
@@ -114,8 +114,8 @@ impl Status {
 pub(super) fn wrap(
     bubblewrap: &Bubblewrap,
     command: &OsCommand,
+    confinement: &Confinement,
     paths: &ConfinedPaths,
-    network: Network,
     sockets: &[PathBuf],
 ) -> Result<Wrapped, Failure> {
     let failed = |error: std::io::Error| impossible(failure::reason(&error));
@@ -124,10 +124,13 @@ pub(super) fn wrap(
     let mut words: Vec<OsString> = NAMESPACES.iter().map(OsString::from).collect();
     words.push("--json-status-fd".into());
     words.push(said.as_raw_fd().to_string().into());
-    if network != Network::All {
+    if confinement.network != Network::All {
         words.push("--unshare-net".into());
     }
     mounts(bubblewrap, paths, sockets, &mut words);
+    if let Some(git) = &confinement.git {
+        private_folder(git, &mut words);
+    }
     if let Some(folder) = command.get_current_dir() {
         words.push("--chdir".into());
         words.push(folder.into());
@@ -222,6 +225,14 @@ fn mounts(
     }
     // This comes last, because mounts inside them needed mount points.
     emptied.into_iter().for_each(|path| add("--remount-ro", &[path]));
+}
+
+/// Shows the private git folder in the place of the real one, over every earlier mount.
+fn private_folder(git: &PrivateGit, words: &mut Vec<OsString>) {
+    words.extend(["--bind".into(), (&git.folder).into(), (&git.common).into()]);
+    for (real, inside) in private_git::mounts(git) {
+        words.extend(["--ro-bind".into(), real.into(), inside.into()]);
+    }
 }
 
 /// Whether this user, or one that the namespace maps, is root and could write kernel settings.

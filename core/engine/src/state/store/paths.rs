@@ -283,6 +283,21 @@ impl Paths {
         format!("{}/index", self.folder)
     }
 
+    /// The folder of git that the agent of the run has for itself.
+    pub fn private_git(&self) -> String {
+        format!("{}/git", self.folder)
+    }
+
+    /// The folder of git that one check has for itself.
+    pub fn check_git(&self) -> String {
+        format!("{}/git-of-check", self.folder)
+    }
+
+    /// What was imported last from the agent's folder of git.
+    pub fn imported(&self) -> String {
+        format!("{}/git-imported", self.folder)
+    }
+
     /// Something a person looks at.
     pub fn evidence(&self, name: &str) -> String {
         format!("{}/evidence/{name}", self.folder)

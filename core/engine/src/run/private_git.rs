@@ -1,0 +1,219 @@
+//! The folder of git that the agent of a run has for itself, and the import of what it committed there.
+//!
+//! The file that says what was imported last decides whether the folder still belongs to the branch.
+//! It is written after the branch has moved, so an import that was cut short is done again.
+
+use crate::git::checkout;
+use crate::run::checks::private_names;
+use crate::run::processes::Work;
+use crate::sandbox::choice::Sandbox;
+use crate::state::store::{Paths, Store};
+use onloop_agents::confine::Needs;
+use onloop_effect::{
+    Durability, Expect, Failure, FailureKind, GitRequest, Io, Mechanism, Network, ProcessSpec,
+    ProcessStatus, Shell,
+};
+use onloop_run::Worker;
+use onloop_syntax::{limits, text};
+
+/// Packs what the branch and the index have and the repository lacks. It runs confined and offline,
+/// and what it writes is checked afterwards.
+const PACK: &str = r#"
+tip=$(git rev-parse --verify --quiet "refs/heads/$ONLOOP_BRANCH^{commit}") || {
+    echo "the branch is gone in it" >&2; exit 1; }
+tree=$(git write-tree 2>/dev/null) || tree=$(git rev-parse "$tip^{tree}") || exit
+mkdir "$TMPDIR/import" || exit
+printf '%s\n' "$tip" "$tree" "^$ONLOOP_HEAD" |
+    git pack-objects --quiet --revs --thin --delta-base-offset --stdout >"$TMPDIR/import/pack" || exit
+echo "$tip $tree"
+"#;
+
+/// A private folder of git, and the branch that it was made for.
+pub(crate) struct PrivateFolder {
+    /// Its path.
+    pub(crate) folder: String,
+    branch: String,
+    /// Whether what is committed there is imported. Others are thrown away.
+    is_imported: bool,
+}
+
+/// What was imported last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Imported {
+    branch: String,
+    commit: String,
+    /// The tree of the index; empty: nothing was imported since the folder was made.
+    tree: String,
+}
+
+impl Imported {
+    async fn read(io: &Io, paths: &Paths) -> Option<Imported> {
+        let (bytes, _) = io.read(&paths.imported(), limits::GIT_FILE_BYTES).await.ok()?;
+        let said = String::from_utf8(bytes).ok()?;
+        let mut words = said.lines().map(str::to_owned);
+        Some(Imported { branch: words.next()?, commit: words.next()?, tree: words.next()? })
+    }
+
+    async fn write(&self, io: &Io, paths: &Paths) -> Result<(), Failure> {
+        let bytes = format!("{}\n{}\n{}\n", self.branch, self.commit, self.tree).into_bytes();
+        io.write(&paths.imported(), bytes, Expect::Any, Durability::Durable).await.map(drop)
+    }
+}
+
+/// The private folder for `work`; `None`: the mechanism cannot show one, or no branch with a commit is
+/// checked out. The agent's stays the same until its branch moves by other means; checks and reviews
+/// get new ones.
+pub(crate) async fn ready(io: &Io, store: &Store, work: &Work<'_>) -> Option<PrivateFolder> {
+    if work.sandbox.mechanism() != Some(Mechanism::Bubblewrap) {
+        return None;
+    }
+    let (paths, root) = (store.paths(), &store.run().place.execution_root);
+    let branch = checkout::own(io, root).await?.branch(io).await?;
+    let commit = io.git_head(root).await.ok().flatten()?;
+    let (folder, is_imported) = match work.worker {
+        Worker::Agent | Worker::SetUp => (paths.private_git(), true),
+        Worker::Check | Worker::Review => (paths.check_git(), false),
+    };
+    let last = Imported::read(io, paths).await.filter(|_| is_imported);
+    if !last.is_some_and(|last| (&last.branch, &last.commit) == (&branch, &commit)) {
+        let _ = io.remove(&folder).await;
+        if is_imported {
+            let begun = Imported { branch: branch.clone(), commit, tree: String::new() };
+            begun.write(io, paths).await.ok()?;
+        }
+    }
+    Some(PrivateFolder { folder, branch, is_imported })
+}
+
+/// Imports what an interrupted turn has left.
+///
+/// # Errors
+///
+/// `Interrupted`: the person pressed Ctrl-C.
+pub(crate) async fn import_rest(
+    io: &Io,
+    store: &mut Store,
+    sandbox: &Sandbox,
+) -> Result<(), Failure> {
+    let folder = store.paths().private_git();
+    if sandbox.mechanism() != Some(Mechanism::Bubblewrap) || io.stat(&folder).await.is_err() {
+        return Ok(());
+    }
+    let Some(Imported { branch, .. }) = Imported::read(io, store.paths()).await else {
+        return Ok(());
+    };
+    let private = PrivateFolder { folder, branch, is_imported: true };
+    import(io, store, sandbox, Some(private)).await
+}
+
+/// Imports what was committed and staged in a private folder. What cannot be imported is reported; the
+/// files themselves are in the checkout. The next turn begins with a new folder then.
+///
+/// # Errors
+///
+/// `Interrupted`: the person pressed Ctrl-C.
+pub(crate) async fn import(
+    io: &Io,
+    store: &mut Store,
+    sandbox: &Sandbox,
+    private: Option<PrivateFolder>,
+) -> Result<(), Failure> {
+    let Some(private) = private.filter(|private| private.is_imported) else { return Ok(()) };
+    let paths = store.paths().clone();
+    let Some(last) = Imported::read(io, &paths).await else { return Ok(()) };
+    match import_after(io, store, sandbox, &private, last).await {
+        Ok(()) => Ok(()),
+        Err(failure) if failure.is_interrupted() => Err(failure),
+        Err(failure) => {
+            let (branch, why) = (&private.branch, text::one_line(&failure.message));
+            store.note(format!(
+                "warning: what the agent committed is not in branch `{branch}`; its files are in \
+                 the checkout: {why}"
+            ));
+            let _ = io.remove(&private.folder).await;
+            Ok(())
+        }
+    }
+}
+
+async fn import_after(
+    io: &Io,
+    store: &Store,
+    sandbox: &Sandbox,
+    private: &PrivateFolder,
+    last: Imported,
+) -> Result<(), Failure> {
+    let root = store.run().place.execution_root.clone();
+    let spec = ProcessSpec::shell(Shell::Sh, PACK)
+        .in_folder(&root)
+        .without_env(private_names(io))
+        .with_env([
+            ("ONLOOP_BRANCH", private.branch.as_str()),
+            ("ONLOOP_HEAD", last.commit.as_str()),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_GRAFT_FILE", "/dev/null/none"),
+        ])
+        .timeout_ms(limits::GIT_QUESTION_TIMEOUT_MS);
+    let needs = Needs::default();
+    let folder = Some(private.folder.as_str());
+    let extent = (Network::None, &needs);
+    let (spec, _, confined) = sandbox.put_in_force(io, &root, spec, extent, folder).await?;
+    let Some(confined) = confined else { return Ok(()) };
+    let imported = match confined.confinement.git {
+        // The repository is one whose folder of git cannot be replaced.
+        None => Ok(()),
+        Some(_) => {
+            let pack = format!("{}/import/pack", confined.temporary());
+            take(io, store, spec, (pack, &private.branch), last).await
+        }
+    };
+    confined.remove(io).await;
+    imported
+}
+
+async fn take(
+    io: &Io,
+    store: &Store,
+    spec: ProcessSpec,
+    (pack, branch): (String, &str),
+    last: Imported,
+) -> Result<(), Failure> {
+    let end = io.process(spec).await?;
+    match end.status {
+        ProcessStatus::Exited(0) => {}
+        ProcessStatus::Interrupted => {
+            return Err(Failure::new(FailureKind::Interrupted, "interrupted"));
+        }
+        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
+            let said = end.stderr.text();
+            let why = format!("its folder of git cannot be read: {}", said.trim());
+            return Err(Failure::new(FailureKind::Conflict, text::ellipsis(&why, 500)));
+        }
+    }
+    let said = end.stdout.text();
+    let Some((commit, tree)) = said.trim().split_once(' ') else {
+        return Err(Failure::new(FailureKind::Conflict, "its folder of git names no commit"));
+    };
+    let now = Imported { branch: last.branch, commit: commit.to_owned(), tree: tree.to_owned() };
+    if (&now.commit, &now.tree) == (&last.commit, &last.tree) {
+        return Ok(());
+    }
+    let request = GitRequest::ImportPack {
+        cwd: store.run().place.execution_root.clone(),
+        pack,
+        branch: branch.to_owned(),
+        head: last.commit,
+        commit: now.commit.clone(),
+        tree: now.tree.clone(),
+    };
+    io.git(request).await?;
+    now.write(io, store.paths()).await
+}
+
+/// Removes the private folders of a run that is over.
+pub async fn remove(io: &Io, paths: &Paths) {
+    for path in [paths.private_git(), paths.check_git(), paths.imported()] {
+        // A folder that stays does no harm: no git outside reads it.
+        let _ = io.remove(&path).await;
+    }
+}
