@@ -54,10 +54,7 @@ fn everyday_git_works_and_the_branch_alone_is_imported() {
         assert_eq!(status, " M hotl-workflow-try.md\nA  staged", "{options:?}");
         assert_eq!(said(&place, "repo", &["config", "--list", "--local"]), before);
         assert_eq!(said(&place, "repo", &["fsck", "--no-dangling"]), "", "{options:?}");
-        let left = place.path(&run_folder(&place));
-        for name in ["git", "git-of-check", "git-imported"] {
-            assert!(!left.join(name).exists(), "{options:?}: {name} stays behind");
-        }
+        assert!(!place.path(&run_folder(&place)).join("git").exists(), "{options:?}");
     }
 }
 
@@ -168,7 +165,7 @@ fn a_resumed_run_imports_what_an_interrupted_turn_committed() {
     let paused = run(&place, &[]);
     assert_eq!(paused.exit, Some(3), "{}", paused.stderr);
     // A turn that was killed before its import leaves a commit in the run's own folder of git.
-    let private = place.path(&format!("{}/git", run_folder(&place)));
+    let private = place.path(&format!("{}/git/agent", run_folder(&place)));
     let inside = |words: &[&str]| {
         let mut git = place.command("git", "repo");
         git.env("GIT_DIR", &private);
@@ -186,4 +183,24 @@ fn a_resumed_run_imports_what_an_interrupted_turn_committed() {
     let done = place.onloop("repo", &["resume", &id]);
     assert_eq!(done.exit, Some(0), "{}", done.stderr);
     assert_eq!(said(&place, "repo", &["log", "--format=%s", "-2", "hotl/try"]), "Late\nTurn");
+}
+
+#[test]
+fn an_agent_finds_what_a_person_committed_meanwhile() {
+    let place = place("confine: on\n", " true", "git commit -qm Turn --allow-empty\ngit tag mine");
+    place.write(
+        "repo/hotl-workflow-try.md",
+        &(place.read("repo/hotl-workflow-try.md").replace("loop: false\n", "loop: false\ngate: human\n")
+            + "\n- [ ] **Step 2: Again**\naction: Go.\nloop: false\nverify: git log -2 --format=%s | grep Person\n\
+               \n```bash\ngit log -1 --format=%s | grep Person && git commit -qm Second --allow-empty\n```\n"),
+    );
+    place.git("repo", &["commit", "--quiet", "--all", "--message", "Ask"]);
+    assert_eq!(run(&place, &[]).exit, Some(3));
+    place.git(WORKTREE, &["commit", "--quiet", "--allow-empty", "--message", "Person"]);
+    let id = run_folder(&place).rsplit_once('/').unwrap().1.to_owned();
+    place.onloop("repo", &["gate", "1", "approved", "--no-continue", "--run-id", &id]);
+    let done = place.onloop("repo", &["resume", &id]);
+    assert_eq!(done.exit, Some(0), "{}", done.stderr);
+    let log = said(&place, "repo", &["log", "--format=%s", "-3", "hotl/try"]);
+    assert_eq!(log, "Second\nPerson\nTurn");
 }

@@ -71,7 +71,7 @@ pub(crate) async fn ready(io: &Io, store: &Store, work: &Work<'_>) -> Option<Pri
     let branch = checkout::own(io, root).await?.branch(io).await?;
     let commit = io.git_head(root).await.ok().flatten()?;
     let (folder, is_imported) = match work.worker {
-        Worker::Agent | Worker::SetUp => (paths.private_git(), true),
+        Worker::Agent | Worker::SetUp => (paths.agent_git(), true),
         Worker::Check | Worker::Review => (paths.check_git(), false),
     };
     let last = Imported::read(io, paths).await.filter(|_| is_imported);
@@ -95,7 +95,7 @@ pub(crate) async fn import_rest(
     store: &mut Store,
     sandbox: &Sandbox,
 ) -> Result<(), Failure> {
-    let folder = store.paths().private_git();
+    let folder = store.paths().agent_git();
     if sandbox.mechanism() != Some(Mechanism::Bubblewrap) || io.stat(&folder).await.is_err() {
         return Ok(());
     }
@@ -211,9 +211,7 @@ async fn take(
 }
 
 /// Removes the private folders of a run that is over.
-pub async fn remove(io: &Io, paths: &Paths) {
-    for path in [paths.private_git(), paths.check_git(), paths.imported()] {
-        // A folder that stays does no harm: no git outside reads it.
-        let _ = io.remove(&path).await;
-    }
+pub(crate) async fn remove(io: &Io, paths: &Paths) {
+    // A folder that stays does no harm: no git outside reads it.
+    let _ = io.remove(&paths.git()).await;
 }

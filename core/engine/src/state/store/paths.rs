@@ -283,19 +283,24 @@ impl Paths {
         format!("{}/index", self.folder)
     }
 
-    /// The folder of git that the agent of the run has for itself.
-    pub fn private_git(&self) -> String {
+    /// What git needs while the run lasts.
+    pub(crate) fn git(&self) -> String {
         format!("{}/git", self.folder)
     }
 
+    /// The folder of git that the agent of the run has for itself.
+    pub(crate) fn agent_git(&self) -> String {
+        format!("{}/agent", self.git())
+    }
+
     /// The folder of git that one check has for itself.
-    pub fn check_git(&self) -> String {
-        format!("{}/git-of-check", self.folder)
+    pub(crate) fn check_git(&self) -> String {
+        format!("{}/check", self.git())
     }
 
     /// What was imported last from the agent's folder of git.
-    pub fn imported(&self) -> String {
-        format!("{}/git-imported", self.folder)
+    pub(crate) fn imported(&self) -> String {
+        format!("{}/imported", self.git())
     }
 
     /// Something a person looks at.
