@@ -46,8 +46,8 @@ pub struct Confinement {
 }
 
 /// A git folder that a confined program has for itself. The program sees it at the path of the
-/// repository's own git folder and may write everything in it. The repository's objects, hooks and
-/// submodules are read-only.
+/// repository's own git folder and may write everything in it. The repository's objects and hooks are
+/// read-only. Submodules are shared: those of a linked worktree writable, others read-only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrivateGit {
     /// The private git folder. If it is missing, the host makes it from the repository: its

@@ -204,3 +204,22 @@ fn an_agent_finds_what_a_person_committed_meanwhile() {
     let log = said(&place, "repo", &["log", "--format=%s", "-3", "hotl/try"]);
     assert_eq!(log, "Second\nPerson\nTurn");
 }
+
+#[test]
+fn submodules_work_inside_and_outside() {
+    let place = place(
+        "confine: on\nsetup:\n  - git -c protocol.file.allow=always submodule update --init\n",
+        " git status && test \"$(git -C sub log -1 --format=%s)\" = Inner",
+        "cd sub && git commit -qm Inner --allow-empty && cd .. && git add sub && git commit -qm Outer",
+    );
+    place.git("other", &["init", "--quiet", "--initial-branch=main", "."]);
+    place.git("other", &["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    let allow = ["-c", "protocol.file.allow=always"];
+    place.git("repo", &[&allow[..], &["submodule", "--quiet", "add", "../other", "sub"]].concat());
+    place.git("repo", &["commit", "--quiet", "--all", "--message", "Add a submodule"]);
+    let done = run(&place, &[]);
+    assert_eq!(done.exit, Some(0), "{}", done.stderr);
+    assert_eq!(said(&place, "repo", &["log", "-1", "--format=%s", "hotl/try"]), "Outer");
+    let status = said(&place, WORKTREE, &["status", "--porcelain", "--untracked-files=no"]);
+    assert_eq!(status, " M hotl-workflow-try.md");
+}

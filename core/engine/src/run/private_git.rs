@@ -22,10 +22,11 @@ const PACK: &str = r#"
 tip=$(git rev-parse --verify --quiet "refs/heads/$ONLOOP_BRANCH^{commit}") || {
     echo "the branch is gone in it" >&2; exit 1; }
 tree=$(git write-tree 2>/dev/null) || tree=$(git rev-parse "$tip^{tree}") || exit
+echo "$tip $tree"
+test "$tip $tree" = "$ONLOOP_IMPORTED" && exit
 mkdir "$TMPDIR/import" || exit
 printf '%s\n' "$tip" "$tree" "^$ONLOOP_HEAD" |
-    git pack-objects --quiet --revs --thin --delta-base-offset --stdout >"$TMPDIR/import/pack" || exit
-echo "$tip $tree"
+    git pack-objects --quiet --revs --thin --delta-base-offset --stdout >"$TMPDIR/import/pack"
 "#;
 
 /// A private folder of git, and the branch that it was made for.
@@ -107,7 +108,7 @@ pub(crate) async fn import_rest(
 }
 
 /// Imports what was committed and staged in a private folder. What cannot be imported is reported; the
-/// files themselves are in the checkout. The next turn begins with a new folder then.
+/// files themselves are in the checkout. If git refused it, the next turn begins with a new folder.
 ///
 /// # Errors
 ///
@@ -130,7 +131,9 @@ pub(crate) async fn import(
                 "warning: what the agent committed is not in branch `{branch}`; its files are in \
                  the checkout: {why}"
             ));
-            let _ = io.remove(&private.folder).await;
+            if failure.kind == FailureKind::Conflict {
+                let _ = io.remove(&private.folder).await;
+            }
             Ok(())
         }
     }
@@ -150,6 +153,7 @@ async fn import_after(
         .with_env([
             ("ONLOOP_BRANCH", private.branch.as_str()),
             ("ONLOOP_HEAD", last.commit.as_str()),
+            ("ONLOOP_IMPORTED", &format!("{} {}", last.commit, last.tree)),
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_GRAFT_FILE", "/dev/null/none"),
         ])
@@ -206,7 +210,15 @@ async fn take(
         commit: now.commit.clone(),
         tree: now.tree.clone(),
     };
-    io.git(request).await?;
+    let mut tries = 1;
+    while let Err(failure) = io.git(request.clone()).await {
+        // An editor that looks at the checkout holds its index for a moment.
+        if failure.kind != FailureKind::Busy || tries == limits::IMPORT_TRIES {
+            return Err(failure);
+        }
+        tries += 1;
+        io.sleep(limits::IMPORT_PAUSE_MS).await?;
+    }
     now.write(io, store.paths()).await
 }
 

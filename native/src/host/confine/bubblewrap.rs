@@ -21,6 +21,7 @@ use rustix::process::geteuid;
 use remembered::Remembered;
 
 use super::paths::ConfinedPaths;
+use super::private_git::Shown;
 use super::{impossible, private_git};
 use crate::host::failure;
 
@@ -230,8 +231,9 @@ fn mounts(
 /// Shows the private git folder in the place of the real one, over every earlier mount.
 fn private_folder(git: &PrivateGit, words: &mut Vec<OsString>) {
     words.extend(["--bind".into(), (&git.folder).into(), (&git.common).into()]);
-    for (real, inside) in private_git::mounts(git) {
-        words.extend(["--ro-bind".into(), real.into(), inside.into()]);
+    for Shown { real, at, is_writable } in private_git::shown(git) {
+        let option = if is_writable { "--bind" } else { "--ro-bind" };
+        words.extend([option.into(), real.into(), at.into()]);
     }
 }
 

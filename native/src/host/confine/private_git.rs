@@ -13,7 +13,10 @@ use crate::host::files::remove_tree;
 use crate::host::git::OsGit;
 
 /// Where the program sees the objects of the repository, in its git folder.
-const BASE_OBJECTS: &str = "base-objects";
+const BASE: &str = "base";
+
+/// What it borrows from there. Git LFS looks beside the objects that git borrows.
+const BORROWED: [&str; 2] = ["objects", "lfs"];
 
 /// Folders of a repository that the program reads and cannot change.
 const READ_ONLY: [&str; 2] = ["hooks", "modules"];
@@ -41,24 +44,49 @@ pub(super) fn prepare(git: &PrivateGit) -> Result<(), Failure> {
     if !folder.is_dir() {
         make(git)?;
     }
-    for (_, at) in mounts(git) {
+    let own = Path::new(&git.own);
+    if git.own != git.common && has_submodules(own) {
+        demand_folders(own, Path::new("modules")).map_err(failed)?;
+    }
+    for Shown { at, .. } in shown(git) {
         let below = at.strip_prefix(&git.common).unwrap_or(&at);
         demand_folders(folder, below).map_err(failed)?;
     }
     Ok(())
 }
 
-/// Returns what the program sees in the private folder and cannot write: the real folder, and its
-/// path inside.
-pub(super) fn mounts(git: &PrivateGit) -> Vec<(PathBuf, PathBuf)> {
+/// A folder of the repository that the program sees in its private folder.
+pub(super) struct Shown {
+    pub(super) real: PathBuf,
+    /// Its path inside.
+    pub(super) at: PathBuf,
+    pub(super) is_writable: bool,
+}
+
+/// Returns the folders of the repository that the program sees.
+///
+/// A linked worktree has its submodules for itself. They give the program nothing that it could not do
+/// with a repository in its checkout.
+pub(super) fn shown(git: &PrivateGit) -> Vec<Shown> {
     let (common, own) = (Path::new(&git.common), Path::new(&git.own));
-    let mut mounts = vec![(common.join("objects"), common.join(BASE_OBJECTS))];
-    let mut kept: Vec<PathBuf> = READ_ONLY.iter().map(|name| common.join(name)).collect();
-    kept.push(own.join("modules"));
-    kept.dedup();
-    let there = kept.into_iter().filter(|folder| folder.is_dir());
-    mounts.extend(there.map(|folder| (folder.clone(), folder)));
-    mounts
+    let base = common.join(BASE);
+    let read = |real: PathBuf, at: PathBuf| Shown { real, at, is_writable: false };
+    let mut shown: Vec<Shown> =
+        BORROWED.map(|name| read(common.join(name), base.join(name))).into();
+    shown.extend(READ_ONLY.map(|name| read(common.join(name), common.join(name))));
+    if own != common {
+        let modules = own.join("modules");
+        shown.push(Shown { real: modules.clone(), at: modules, is_writable: true });
+    }
+    shown.retain(|shown| shown.real.is_dir());
+    shown
+}
+
+/// Whether the linked worktree of this git folder names submodules. Git removes no worktree with a
+/// folder for their repositories without `--force`.
+fn has_submodules(own: &Path) -> bool {
+    let link = fs::read_to_string(own.join("gitdir")).unwrap_or_default();
+    Path::new(link.trim_end()).with_file_name(".gitmodules").is_file()
 }
 
 /// Makes the folder, complete or not at all.
@@ -74,7 +102,7 @@ fn make(git: &PrivateGit) -> Result<(), Failure> {
         for name in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
             fs::create_dir_all(unfinished.join(name))?;
         }
-        let alternate = common.join(BASE_OBJECTS);
+        let alternate = common.join(BASE).join("objects");
         let alternate = [alternate.as_os_str().as_encoded_bytes(), b"\n"].concat();
         fs::write(unfinished.join("objects/info/alternates"), alternate)?;
         fs::write(unfinished.join("packed-refs"), &references)?;

@@ -39,30 +39,19 @@ impl GitProgram {
             true => new.head.to_owned(),
             false => self.commit_by_user(&root, &tree, new)?,
         };
-        self.index_follows(&root, &branch, &commit)?;
+        // The index comes first: everything in an index ahead of its branch can be committed again.
+        // An index behind it would show the commit as reverted.
+        let checked_out = self.answer(&root, &["symbolic-ref", "--quiet", "HEAD"])?.yes_or_no()?;
+        if checked_out.is_some_and(|name| text(&name) == branch) {
+            self.answer(&root, &["read-tree", "--reset", &commit])?.success()?;
+            // The answer lists the differing files.
+            self.answer(&root, &["update-index", "-q", "--refresh"])?.yes_or_no()?;
+        }
         if commit != new.head {
             let args = ["update-ref", "-m", "commit: onloop finish", &branch, &commit, new.head];
             self.answer(&root, &args)?.success()?;
         }
         Ok(commit)
-    }
-
-    /// Makes the index of the checkout that of `tree` if `branch` is checked out there. Call it before
-    /// the branch moves: everything in an index ahead of its branch can be committed again. An index
-    /// behind it would show the commit as reverted.
-    pub(super) fn index_follows(
-        &self,
-        root: &Path,
-        branch: &str,
-        tree: &str,
-    ) -> Result<(), Failure> {
-        let checked_out = self.answer(root, &["symbolic-ref", "--quiet", "HEAD"])?.yes_or_no()?;
-        if checked_out.is_some_and(|name| text(&name) == branch) {
-            self.answer(root, &["read-tree", "--reset", tree])?.success()?;
-            // The answer lists the differing files.
-            self.answer(root, &["update-index", "-q", "--refresh"])?.yes_or_no()?;
-        }
-        Ok(())
     }
 
     /// Returns the tree of the checkpoint without the excluded files.

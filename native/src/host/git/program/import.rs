@@ -7,7 +7,7 @@ use onloop_core::effect::{BranchName, Failure, FailureKind};
 use onloop_core::limits;
 
 use super::GitProgram;
-use super::command::IsolatedOptions;
+use super::command::{IsolatedOptions, text};
 use crate::host::failure;
 use crate::host::files::open_untrusted;
 
@@ -24,26 +24,30 @@ pub(crate) struct NewImport<'a> {
 }
 
 impl GitProgram {
-    /// Takes the objects of the pack, and moves the branch once git has checked them.
-    pub(crate) fn import_pack(&self, cwd: &Path, new: &NewImport<'_>) -> Result<(), Failure> {
-        let root = self.layout(cwd)?.root;
+    /// Takes the objects of the pack, and moves the branch once git has checked them. Each git is a
+    /// process more after every turn, so one answers for the branch and for HEAD.
+    pub(crate) fn import_pack(&self, root: &Path, new: &NewImport<'_>) -> Result<(), Failure> {
         let branch = format!("refs/heads/{}", new.branch);
-        let found = self.commit(&root, &branch)?;
-        let is_there = found.as_deref() == Some(new.commit);
-        if !is_there && found.as_deref() != Some(new.head) {
+        let args = ["for-each-ref", "--format=%(HEAD)%(objectname)", &branch];
+        let found = text(&self.answer(root, &args)?.success()?);
+        let (is_checked_out, found) =
+            (found.starts_with('*'), found.trim_start_matches(['*', ' ']));
+        if ![new.commit, new.head].contains(&found) {
             let (name, expected) = (new.branch, new.head);
-            let found = found.unwrap_or_else(|| "nothing".to_owned());
+            let found = if found.is_empty() { "nothing" } else { found };
             let message = format!("branch `{name}` is at {found}, expected {expected}");
             return Err(Failure::new(FailureKind::Conflict, message));
         }
-        self.demand_unlocked(&root, &[&branch])?;
-        self.take_objects(&root, &read_pack(new.pack)?)?;
-        self.demand_complete(&root, &[new.commit, new.tree])?;
-        self.index_follows(&root, &branch, new.tree)?;
-        if !is_there {
+        self.take_objects(root, &read_pack(new.pack)?)?;
+        self.demand_complete(root, &[new.commit, new.tree])?;
+        // The index comes first: what an index ahead of its branch has can be committed again.
+        if is_checked_out {
+            self.answer(root, &["read-tree", "--reset", new.tree])?.success()?;
+        }
+        if found != new.commit {
             let why = "onloop: import the commits of the agent";
             let args = ["update-ref", "-m", why, &branch, new.commit, new.head];
-            self.answer(&root, &args)?.success()?;
+            self.answer(root, &args)?.success()?;
         }
         Ok(())
     }
@@ -55,13 +59,17 @@ impl GitProgram {
         if pack.get(8..12) == Some(&[0; 4]) {
             return Ok(());
         }
+        let take = |check: &str| {
+            let args = ["index-pack", "--stdin", "--fix-thin", check];
+            self.checked(root, &[&BOUNDED[..], &args].concat(), pack)
+        };
+        let Err(failure) = take("--strict") else { return Ok(()) };
         let promises = ["config", "--type=bool", "--get-regexp", r"^remote\..*\.promisor$"];
-        let is_partial = self.answer(root, &promises)?.yes_or_no()?.is_some();
-        // A partial clone lacks objects that a new one may name.
-        let check = if is_partial { "--fsck-objects" } else { "--strict" };
-        let args = ["index-pack", "--stdin", "--fix-thin", check];
-        let args = [&BOUNDED[..], &args].concat();
-        self.checked(root, &args, pack)
+        match self.answer(root, &promises)?.yes_or_no()? {
+            None => Err(failure),
+            // A partial clone lacks objects that a new one may name.
+            Some(_) => take("--fsck-objects"),
+        }
     }
 
     /// Demands every object that these name and that no reference has.
