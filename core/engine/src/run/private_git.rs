@@ -76,7 +76,7 @@ pub(crate) async fn ready(io: &Io, store: &Store, work: &Work<'_>) -> Option<Pri
         Worker::Check | Worker::Review => (paths.check_git(), false),
     };
     let last = Imported::read(io, paths).await.filter(|_| is_imported);
-    if !last.is_some_and(|last| (&last.branch, &last.commit) == (&branch, &commit)) {
+    if last.is_none_or(|last| (&last.branch, &last.commit) != (&branch, &commit)) {
         let _ = io.remove(&folder).await;
         if is_imported {
             let begun = Imported { branch: branch.clone(), commit, tree: String::new() };

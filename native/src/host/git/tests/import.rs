@@ -97,6 +97,18 @@ fn a_branch_that_moved_is_left_where_it_is() {
 }
 
 #[test]
+fn a_locked_index_is_reported_as_busy_and_moves_no_branch() {
+    let place = Place::with_commit(&[]);
+    let packed = packed(&place, COMMIT, ALL);
+    place.write("repo/.git/index.lock", "");
+    assert_eq!(import(&place, &packed).unwrap_err().kind, FailureKind::Busy);
+    assert_eq!(tip(&place), packed.head);
+    fs::remove_file(place.path("repo/.git/index.lock")).unwrap();
+    import(&place, &packed).unwrap();
+    assert_eq!(tip(&place), packed.commit);
+}
+
+#[test]
 fn a_pack_is_a_plain_file_of_bounded_size() {
     let place = Place::with_commit(&[]);
     let packed = packed(&place, COMMIT, ALL);
