@@ -134,8 +134,8 @@ export interface Confinement {
 
 /**
  * A git folder that a confined program has for itself. The program sees it at the path of the
- * repository's own git folder and may write everything in it. The repository's objects, hooks and
- * submodules are read-only.
+ * repository's own git folder and may write everything in it. The repository's objects and hooks
+ * are read-only. Submodules are shared: those of a linked worktree writable, others read-only.
  */
 export interface PrivateGit {
   /**
