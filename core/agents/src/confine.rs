@@ -65,8 +65,8 @@ pub struct Surroundings {
     pub folder: String,
     /// How git knows it.
     pub git: Option<GitPlace>,
-    /// The folder of git that commands have for themselves; `None`: they share the repository's.
-    pub private_git: Option<String>,
+    /// Which folder of git commands see.
+    pub git_folder: GitFolder,
     /// Home folders, that of the user first.
     pub homes: Vec<String>,
     /// Where onloop keeps its records.
@@ -87,6 +87,18 @@ pub struct Surroundings {
     pub environment_files: Vec<String>,
     /// Build caches.
     pub caches: Vec<String>,
+}
+
+/// Which folder of git commands see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum GitFolder {
+    /// That of the repository.
+    #[default]
+    Shared,
+    /// One of their own at this path, which stays.
+    Kept(String),
+    /// One of their own that ends with the process.
+    Temporary,
 }
 
 /// Where git keeps what it knows of a checkout.
@@ -185,10 +197,15 @@ pub fn decide(
     confinement.may_write = vec![scene.folder.clone(), scene.temporary.clone()];
     confinement.may_write.extend(caches.filter(|path| !holds_home(scene, path)).cloned());
     confinement.may_read.extend(below(&scene.folder, &OF_AGENTS));
-    match (&scene.private_git, &scene.git) {
-        (Some(own), Some(git)) => private_repository(own, git, &scene.folder, &mut confinement),
-        (None, Some(git)) => repository(git, &scene.folder, &mut confinement),
-        (_, None) => {}
+    match (&scene.git, &scene.git_folder) {
+        (None, _) => {}
+        (Some(git), GitFolder::Shared) => repository(git, &scene.folder, &mut confinement),
+        (Some(git), GitFolder::Kept(own)) => {
+            private_repository(Some(own.clone()), git, &scene.folder, &mut confinement);
+        }
+        (Some(git), GitFolder::Temporary) => {
+            private_repository(None, git, &scene.folder, &mut confinement);
+        }
     }
     let seen = scene.programs.iter().chain(&scene.needed);
     let seen = seen.filter(|path| is_in_shared(path) || is_in_home(scene, path));
@@ -240,7 +257,12 @@ fn below(folder: &str, names: &[&str]) -> Vec<String> {
 }
 
 /// Shows a folder of git that only these commands write in the place of the repository's.
-fn private_repository(private: &str, git: &GitPlace, folder: &str, confinement: &mut Confinement) {
+fn private_repository(
+    private: Option<String>,
+    git: &GitPlace,
+    folder: &str,
+    confinement: &mut Confinement,
+) {
     let (common, own) = match git {
         GitPlace::Unknown { .. } => return repository(git, folder, confinement),
         GitPlace::Main { git, .. } => (git, git),
@@ -250,8 +272,8 @@ fn private_repository(private: &str, git: &GitPlace, folder: &str, confinement: 
             (common, git)
         }
     };
-    let (folder, common, own) = (private.to_owned(), common.clone(), own.clone());
-    confinement.git = Some(PrivateGit { folder, common, own });
+    let (common, own) = (common.clone(), own.clone());
+    confinement.git = Some(PrivateGit { folder: private, common, own });
 }
 
 fn repository(git: &GitPlace, folder: &str, confinement: &mut Confinement) {
@@ -300,7 +322,7 @@ mod tests {
             temporary: "/home/u/tmp/onloop/1".to_owned(),
             other_temporary: Some("/home/u/tmp/onloop".to_owned()),
             programs: list(&["/usr/bin", "/tmp/bin", "/tmp", "/home/u", "/home/u/bin"]),
-            private_git: None,
+            git_folder: GitFolder::Shared,
             visible: list(&["/home/u/.cargo/bin", "/home/u/.npmrc", "/home"]),
             needed: list(&["/run/systemd/resolve/stub-resolv.conf"]),
             environment_files: list(&["/home/u/repo/.env", "/home/u/w/.env"]),
@@ -362,10 +384,10 @@ mod tests {
     fn a_private_folder_of_git_replaces_every_rule_for_the_real_one() {
         let private = "/home/u/.local/state/onloop/runs/a/git".to_owned();
         let common = "/home/u/repo/.git".to_owned();
-        let scene = Surroundings { private_git: Some(private.clone()), ..scene() };
+        let scene = Surroundings { git_folder: GitFolder::Kept(private.clone()), ..scene() };
         let confinement = decide(&scene, Network::All, None).unwrap();
         let own = "/home/u/repo/.git/worktrees/w".to_owned();
-        assert_eq!(confinement.git, Some(PrivateGit { folder: private, common, own }));
+        assert_eq!(confinement.git, Some(PrivateGit { folder: Some(private), common, own }));
         assert_eq!(confinement.access("/home/u/w/.git"), Reach::Read);
         for (path, _) in confinement.rules() {
             assert!(!is_within(path, "/home/u/repo/.git"), "{path}");

@@ -50,9 +50,10 @@ pub struct Confinement {
 /// read-only. Submodules are shared: those of a linked worktree writable, others read-only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrivateGit {
-    /// The private git folder. If it is missing, the host makes it from the repository: its
-    /// configuration without credentials, its branches, tags and remote branches, HEAD and index.
-    pub folder: String,
+    /// The private git folder; `None`: one in memory that is lost when the program ends. If it is
+    /// missing, the host makes it from the repository: its configuration without credentials, its
+    /// branches, tags and remote branches, HEAD and index.
+    pub folder: Option<String>,
     /// The git folder of the repository, which all its worktrees share.
     pub common: String,
     /// The git folder of the checkout: `common`, or `worktrees/<name>` below it.

@@ -8,7 +8,7 @@ use crate::run::checks::private_names;
 use crate::run::processes::Work;
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Paths, Store};
-use onloop_agents::confine::Needs;
+use onloop_agents::confine::{GitFolder, Needs};
 use onloop_effect::{
     Durability, Expect, Failure, FailureKind, GitRequest, Io, Mechanism, Network, ProcessSpec,
     ProcessStatus, Shell,
@@ -29,13 +29,26 @@ printf '%s\n' "$tip" "$tree" "^$ONLOOP_HEAD" |
     git pack-objects --quiet --revs --thin --delta-base-offset --stdout >"$TMPDIR/import/pack"
 "#;
 
-/// A private folder of git, and the branch that it was made for.
-pub(crate) struct PrivateFolder {
-    /// Its path.
-    pub(crate) folder: String,
-    branch: String,
-    /// Whether what is committed there is imported. Others are thrown away.
-    is_imported: bool,
+/// The folder of git that a process of a run sees.
+pub(crate) enum PrivateFolder {
+    /// That of the repository: the mechanism cannot show another, or no branch with a commit is checked
+    /// out.
+    Shared,
+    /// The agent's, made for a branch. What is committed there is imported.
+    Kept { folder: String, branch: String },
+    /// One that ends with the process.
+    Temporary,
+}
+
+impl PrivateFolder {
+    /// What the sandbox shows.
+    pub(crate) fn seen(&self) -> GitFolder {
+        match self {
+            PrivateFolder::Shared => GitFolder::Shared,
+            PrivateFolder::Kept { folder, .. } => GitFolder::Kept(folder.clone()),
+            PrivateFolder::Temporary => GitFolder::Temporary,
+        }
+    }
 }
 
 /// What was imported last.
@@ -61,29 +74,30 @@ impl Imported {
     }
 }
 
-/// The private folder for `work`; `None`: the mechanism cannot show one, or no branch with a commit is
-/// checked out. The agent's stays the same until its branch moves by other means; checks and reviews
-/// get new ones.
-pub(crate) async fn ready(io: &Io, store: &Store, work: &Work<'_>) -> Option<PrivateFolder> {
+/// The folder for `work`. The agent's stays the same until its branch moves by other means; checks and
+/// reviews get new ones.
+pub(crate) async fn ready(io: &Io, store: &Store, work: &Work<'_>) -> PrivateFolder {
     if work.sandbox.mechanism() != Some(Mechanism::Bubblewrap) {
-        return None;
+        return PrivateFolder::Shared;
     }
+    match work.worker {
+        Worker::Agent | Worker::SetUp => kept(io, store).await.unwrap_or(PrivateFolder::Shared),
+        Worker::Check | Worker::Review => PrivateFolder::Temporary,
+    }
+}
+
+async fn kept(io: &Io, store: &Store) -> Option<PrivateFolder> {
     let (paths, root) = (store.paths(), &store.run().place.execution_root);
     let branch = checkout::own(io, root).await?.branch(io).await?;
     let commit = io.git_head(root).await.ok().flatten()?;
-    let (folder, is_imported) = match work.worker {
-        Worker::Agent | Worker::SetUp => (paths.agent_git(), true),
-        Worker::Check | Worker::Review => (paths.check_git(), false),
-    };
-    let last = Imported::read(io, paths).await.filter(|_| is_imported);
+    let folder = paths.agent_git();
+    let last = Imported::read(io, paths).await;
     if last.is_none_or(|last| (&last.branch, &last.commit) != (&branch, &commit)) {
         let _ = io.remove(&folder).await;
-        if is_imported {
-            let begun = Imported { branch: branch.clone(), commit, tree: String::new() };
-            begun.write(io, paths).await.ok()?;
-        }
+        let begun = Imported { branch: branch.clone(), commit, tree: String::new() };
+        begun.write(io, paths).await.ok()?;
     }
-    Some(PrivateFolder { folder, branch, is_imported })
+    Some(PrivateFolder::Kept { folder, branch })
 }
 
 /// Imports what an interrupted turn has left.
@@ -103,8 +117,7 @@ pub(crate) async fn import_rest(
     let Some(Imported { branch, .. }) = Imported::read(io, store.paths()).await else {
         return Ok(());
     };
-    let private = PrivateFolder { folder, branch, is_imported: true };
-    import(io, store, sandbox, Some(private)).await
+    import(io, store, sandbox, &PrivateFolder::Kept { folder, branch }).await
 }
 
 /// Imports what was committed and staged in a private folder. What cannot be imported is reported; the
@@ -117,22 +130,22 @@ pub(crate) async fn import(
     io: &Io,
     store: &mut Store,
     sandbox: &Sandbox,
-    private: Option<PrivateFolder>,
+    private: &PrivateFolder,
 ) -> Result<(), Failure> {
-    let Some(private) = private.filter(|private| private.is_imported) else { return Ok(()) };
+    let PrivateFolder::Kept { folder, branch } = private else { return Ok(()) };
     let paths = store.paths().clone();
     let Some(last) = Imported::read(io, &paths).await else { return Ok(()) };
-    match import_after(io, store, sandbox, &private, last).await {
+    match import_after(io, store, sandbox, (folder, branch), last).await {
         Ok(()) => Ok(()),
         Err(failure) if failure.is_interrupted() => Err(failure),
         Err(failure) => {
-            let (branch, why) = (&private.branch, text::one_line(&failure.message));
+            let why = text::one_line(&failure.message);
             store.note(format!(
                 "warning: what the agent committed is not in branch `{branch}`; its files are in \
                  the checkout: {why}"
             ));
             if failure.kind == FailureKind::Conflict {
-                let _ = io.remove(&private.folder).await;
+                let _ = io.remove(folder).await;
             }
             Ok(())
         }
@@ -143,7 +156,7 @@ async fn import_after(
     io: &Io,
     store: &Store,
     sandbox: &Sandbox,
-    private: &PrivateFolder,
+    (folder, branch): (&str, &str),
     last: Imported,
 ) -> Result<(), Failure> {
     let root = store.run().place.execution_root.clone();
@@ -151,7 +164,7 @@ async fn import_after(
         .in_folder(&root)
         .without_env(private_names(io))
         .with_env([
-            ("ONLOOP_BRANCH", private.branch.as_str()),
+            ("ONLOOP_BRANCH", branch),
             ("ONLOOP_HEAD", last.commit.as_str()),
             ("ONLOOP_IMPORTED", &format!("{} {}", last.commit, last.tree)),
             ("GIT_NO_REPLACE_OBJECTS", "1"),
@@ -159,7 +172,7 @@ async fn import_after(
         ])
         .timeout_ms(limits::GIT_QUESTION_TIMEOUT_MS);
     let needs = Needs::default();
-    let folder = Some(private.folder.as_str());
+    let folder = GitFolder::Kept(folder.to_owned());
     let extent = (Network::None, &needs);
     let (spec, _, confined) = sandbox.put_in_force(io, &root, spec, extent, folder).await?;
     let Some(confined) = confined else { return Ok(()) };
@@ -168,7 +181,7 @@ async fn import_after(
         None => Ok(()),
         Some(_) => {
             let pack = format!("{}/import/pack", confined.temporary());
-            take(io, store, spec, (pack, &private.branch), last).await
+            take(io, store, spec, (pack, branch), last).await
         }
     };
     confined.remove(io).await;

@@ -102,7 +102,7 @@ pub(crate) async fn run_recorded(
         leave(io, confined, failed.map(said)).await;
     }
     if ended.as_ref().is_ok_and(|end| end.status != ProcessStatus::Interrupted) {
-        private_git::import(io, store, work.sandbox, private).await?;
+        private_git::import(io, store, work.sandbox, &private).await?;
     }
     ended
 }
@@ -132,7 +132,7 @@ pub(crate) async fn follow_recorded(
         end.as_ref().is_none_or(|end| end.status != ProcessStatus::Interrupted)
     };
     if ended.as_ref().is_ok_and(is_over) {
-        private_git::import(io, store, work.sandbox, private).await?;
+        private_git::import(io, store, work.sandbox, &private).await?;
     }
     ended
 }
@@ -153,12 +153,11 @@ async fn made_ready(
     store: &Store,
     work: &Work<'_>,
     spec: ProcessSpec,
-    private: &Option<PrivateFolder>,
+    private: &PrivateFolder,
 ) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>, Option<Confined>), Failure> {
     let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
     let spec = marked(io, &store.run().id, spec);
-    let private = private.as_ref().map(|private| private.folder.as_str());
-    let ready = work.sandbox.put_in_force(io, folder, spec, extent, private).await?;
+    let ready = work.sandbox.put_in_force(io, folder, spec, extent, private.seen()).await?;
     let (spec, hold, confined) = ready;
     let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
     let acting = move |group| Acting { worker, step, group, host, hold: Some(hold) };

@@ -9,7 +9,8 @@ use crate::state::config;
 use git::{environment_files, git_place};
 use homes::HomeView;
 use onloop_agents::confine::{
-    self, CacheRefused, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable, hidden_paths,
+    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable,
+    hidden_paths,
 };
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
@@ -77,20 +78,20 @@ impl Confined {
     ) -> Result<Confined, ConfineError> {
         let own = temporary_name(io);
         let temporary = Temporary { own: &own, shared: &own };
-        Confined::prepare_in(io, folder, temporary, (network, only), None).await
+        Confined::prepare_in(io, folder, temporary, (network, only), GitFolder::Shared).await
     }
 
-    /// As [`Confined::prepare`], with these folders for temporary files. Git finds the folder
-    /// `private_git` in the place of the repository's, where the repository allows it.
+    /// As [`Confined::prepare`], with these folders for temporary files. Git finds
+    /// `git_folder` in the place of the repository's, where the repository allows it.
     pub(crate) async fn prepare_in(
         io: &Io,
         folder: &str,
         temporary: Temporary<'_>,
         (network, only): (Network, Option<Mechanism>),
-        private_git: Option<&str>,
+        git_folder: GitFolder,
     ) -> Result<Confined, ConfineError> {
         let (mut scene, moved, gitconfig) = scene(io, folder, temporary).await?;
-        scene.private_git = private_git.map(str::to_owned);
+        scene.git_folder = git_folder;
         let confinement = confine::decide(&scene, network, only)?;
         let write = async |name: &str, bytes: Vec<u8>| {
             let path = format!("{}/{name}", temporary.own);
@@ -213,7 +214,7 @@ async fn scene(
     visible.append(&mut borrowed);
     let scene = Surroundings {
         git,
-        private_git: None,
+        git_folder: GitFolder::Shared,
         homes: view.homes,
         state_home,
         private,

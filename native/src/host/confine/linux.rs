@@ -32,9 +32,10 @@ pub(in crate::host) fn confine(
             if !bubblewrap::is_there(&command) {
                 return Err(failure::of(&io::ErrorKind::NotFound.into(), "cannot run a program"));
             }
-            if let Some(git) = &confinement.git {
-                private_git::prepare(git)?;
-            }
+            let contents = match &confinement.git {
+                Some(git) => private_git::prepare(git)?,
+                None => None,
+            };
             let rules = landlock::scopes();
             let wanted = Wanted {
                 network,
@@ -46,7 +47,7 @@ pub(in crate::host) fn confine(
             let sockets = sockets::with_a_path();
             let snapshot = Snapshot::unprotected(&paths)?;
             let bubblewrap::Wrapped { command, inherited, status } =
-                bubblewrap::wrap(program, &command, confinement, &paths, &sockets)?;
+                bubblewrap::wrap(program, &command, confinement, (&paths, contents), &sockets)?;
             let restrictions = Restrictions {
                 inherited,
                 empty_environment: true,

@@ -2,7 +2,9 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use onloop_core::confine::without_credentials;
 use onloop_core::effect::{Failure, PrivateGit};
@@ -21,6 +23,9 @@ const BORROWED: [&str; 2] = ["objects", "lfs"];
 /// Folders of a repository that the program reads and cannot change.
 const READ_ONLY: [&str; 2] = ["hooks", "modules"];
 
+/// Folders that git needs, without content.
+const EMPTY: [&str; 3] = ["objects/pack", "refs/heads", "refs/tags"];
+
 /// Files of a repository that all its worktrees share.
 const SHARED: [&str; 6] = [
     "HEAD",
@@ -35,24 +40,19 @@ const SHARED: [&str; 6] = [
 const OF_WORKTREE: [&str; 6] =
     ["HEAD", "commondir", "config.worktree", "gitdir", "index", "info/sparse-checkout"];
 
-/// Makes the folder if it is missing, and its mount points anew if they are not plain folders.
-pub(super) fn prepare(git: &PrivateGit) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
-        impossible(format_args!("the private git folder: {}", failure::reason(&error)))
-    };
-    let folder = Path::new(&git.folder);
-    if !folder.is_dir() {
-        make(git)?;
-    }
-    let own = Path::new(&git.own);
-    if git.own != git.common && has_submodules(own) {
-        demand_folders(own, Path::new("modules")).map_err(failed)?;
-    }
-    for Shown { at, .. } in shown(git) {
-        let below = at.strip_prefix(&git.common).unwrap_or(&at);
-        demand_folders(folder, below).map_err(failed)?;
-    }
-    Ok(())
+/// A file of the private folder.
+pub(super) struct GitFile {
+    /// Its path below the folder.
+    pub(super) path: PathBuf,
+    pub(super) bytes: Vec<u8>,
+    /// Git trusts entries of files that are older than the index.
+    modified: Option<SystemTime>,
+}
+
+/// What a private folder begins with.
+pub(super) struct Contents {
+    pub(super) folders: Vec<PathBuf>,
+    pub(super) files: Vec<GitFile>,
 }
 
 /// A folder of the repository that the program sees in its private folder.
@@ -61,6 +61,30 @@ pub(super) struct Shown {
     /// Its path inside.
     pub(super) at: PathBuf,
     pub(super) is_writable: bool,
+}
+
+/// Prepares the folder on disk: makes it if it is missing, and its mount points anew if they are not
+/// plain folders. Returns what a folder in memory begins with.
+pub(super) fn prepare(git: &PrivateGit) -> Result<Option<Contents>, Failure> {
+    let failed = |error: io::Error| {
+        impossible(format_args!("the private git folder: {}", failure::reason(&error)))
+    };
+    let own = Path::new(&git.own);
+    if git.own != git.common && has_submodules(own) {
+        demand_folders(own, Path::new("modules")).map_err(failed)?;
+    }
+    let Some(folder) = git.folder.as_deref().map(Path::new) else {
+        return contents(git).map(Some);
+    };
+    if !folder.is_dir() {
+        let contents = contents(git)?;
+        make(folder, &contents).map_err(failed)?;
+    }
+    for Shown { at, .. } in shown(git) {
+        let below = at.strip_prefix(&git.common).unwrap_or(&at);
+        demand_folders(folder, below).map_err(failed)?;
+    }
+    Ok(None)
 }
 
 /// Returns the folders of the repository that the program sees.
@@ -89,54 +113,49 @@ fn has_submodules(own: &Path) -> bool {
     Path::new(link.trim_end()).with_file_name(".gitmodules").is_file()
 }
 
-/// Makes the folder, complete or not at all.
-fn make(git: &PrivateGit) -> Result<(), Failure> {
-    let common = Path::new(&git.common);
+fn contents(git: &PrivateGit) -> Result<Contents, Failure> {
+    let (common, own) = (Path::new(&git.common), Path::new(&git.own));
     let references = OsGit::new().reference_lines(common)?;
-    let folder = Path::new(&git.folder);
-    let unfinished = folder.with_extension("new");
-    let made = (|| {
-        if unfinished.symlink_metadata().is_ok() {
-            remove_tree(&unfinished)?;
+    let read = || -> io::Result<Vec<GitFile>> {
+        let mut alternate = common.join(BASE).join("objects").into_os_string().into_encoded_bytes();
+        alternate.push(b'\n');
+        let made =
+            |path: &str, bytes: Vec<u8>| GitFile { path: path.into(), bytes, modified: None };
+        let mut files = vec![
+            made("objects/info/alternates", alternate),
+            made("packed-refs", references),
+            made("config", configuration(&common.join("config"))?.into_bytes()),
+        ];
+        take(common, Path::new(""), &SHARED, &mut files)?;
+        let beside = own.strip_prefix(common).unwrap_or(Path::new(""));
+        if own != common {
+            take(own, beside, &OF_WORKTREE, &mut files)?;
+        } else {
+            take(own, beside, &["index"], &mut files)?;
         }
-        for name in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
-            fs::create_dir_all(unfinished.join(name))?;
-        }
-        let alternate = common.join(BASE).join("objects");
-        let alternate = [alternate.as_os_str().as_encoded_bytes(), b"\n"].concat();
-        fs::write(unfinished.join("objects/info/alternates"), alternate)?;
-        fs::write(unfinished.join("packed-refs"), &references)?;
-        fs::write(unfinished.join("config"), configuration(&common.join("config"))?)?;
-        copy(common, &unfinished, &SHARED)?;
-        let own = Path::new(&git.own);
-        let beside = unfinished.join(own.strip_prefix(common).unwrap_or(Path::new("")));
-        fs::create_dir_all(beside.join("info"))?;
-        copy(own, &beside, &OF_WORKTREE)?;
         for entry in fs::read_dir(own)? {
             let name = entry?.file_name();
             // A split index has most of its entries there.
             if let Some(name) = name.to_str().filter(|name| name.starts_with("sharedindex.")) {
-                copy(own, &beside, &[name])?;
+                take(own, beside, &[name], &mut files)?;
             }
         }
-        make_private(&unfinished)?;
-        fs::rename(&unfinished, folder)
-    })();
-    made.map_err(|error: io::Error| {
-        impossible(format_args!("the private git folder: {}", failure::reason(&error)))
-    })
+        Ok(files)
+    };
+    let files = read().map_err(|error| {
+        impossible(format_args!("the git folder `{}`: {}", git.common, failure::reason(&error)))
+    })?;
+    Ok(Contents { folders: EMPTY.map(PathBuf::from).into(), files })
 }
 
-/// Copies plain files that are there, with their modification times: git trusts entries of files that
-/// are older than the index.
-fn copy(from: &Path, to: &Path, names: &[&str]) -> io::Result<()> {
+/// Reads those of the files that are there and no links.
+fn take(from: &Path, below: &Path, names: &[&str], files: &mut Vec<GitFile>) -> io::Result<()> {
     for name in names {
         let source = from.join(name);
         let Ok(found) = source.symlink_metadata() else { continue };
         if found.is_file() {
-            fs::copy(&source, to.join(name))?;
-            let copied = File::options().write(true).open(to.join(name))?;
-            copied.set_modified(found.modified()?)?;
+            let (path, modified) = (below.join(name), Some(found.modified()?));
+            files.push(GitFile { path, bytes: fs::read(source)?, modified });
         }
     }
     Ok(())
@@ -154,6 +173,27 @@ fn configuration(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
+/// Makes the folder, complete or not at all.
+fn make(folder: &Path, contents: &Contents) -> io::Result<()> {
+    let unfinished = folder.with_extension("new");
+    if unfinished.symlink_metadata().is_ok() {
+        remove_tree(&unfinished)?;
+    }
+    for below in &contents.folders {
+        fs::create_dir_all(unfinished.join(below))?;
+    }
+    for GitFile { path, bytes, modified } in &contents.files {
+        let path = unfinished.join(path);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(&path, bytes)?;
+        if let Some(modified) = modified {
+            File::options().write(true).open(&path)?.set_modified(*modified)?;
+        }
+    }
+    fs::set_permissions(&unfinished, fs::Permissions::from_mode(0o700))?;
+    fs::rename(&unfinished, folder)
+}
+
 /// Makes each part of `below` a plain folder. The program may have put a link there, through which a
 /// mount point would be made elsewhere.
 fn demand_folders(folder: &Path, below: &Path) -> io::Result<()> {
@@ -169,9 +209,4 @@ fn demand_folders(folder: &Path, below: &Path) -> io::Result<()> {
         fs::create_dir(&there)?;
     }
     Ok(())
-}
-
-fn make_private(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
 }

@@ -293,11 +293,6 @@ impl Paths {
         format!("{}/agent", self.git())
     }
 
-    /// The folder of git that one check has for itself.
-    pub(crate) fn check_git(&self) -> String {
-        format!("{}/check", self.git())
-    }
-
     /// What was imported last from the agent's folder of git.
     pub(crate) fn imported(&self) -> String {
         format!("{}/imported", self.git())
