@@ -249,6 +249,28 @@ export type GitRequest =
       message: string;
     }
   /**
+   * Takes commits from a pack that an untrusted git wrote, and moves a branch to the last of them →
+   * `done`. Git checks every object and that none is missing; a pack with a fault changes nothing:
+   * `conflict`. If the checkout at `cwd` has the branch checked out, its index becomes `tree`. No
+   * file and no other branch changes, and no hook runs. If the branch is at `commit` already, only
+   * the index follows. If it is at neither `commit` nor `head`: `conflict`.
+   */
+  | {
+      git: "import_pack";
+      /** The top folder of the checkout. */
+      cwd: string;
+      /** The pack: a plain file of at most `limits.IMPORT_PACK_BYTES`, or `too_large`. */
+      pack: string;
+      /** The branch. */
+      branch: string;
+      /** The expected commit of the branch. */
+      head: string;
+      /** The new commit of the branch. */
+      commit: string;
+      /** The tree of the index. */
+      tree: string;
+    }
+  /**
    * Writes the note of a commit in `refs/notes/onloop`, in place of an earlier note → `done`. No
    * hook runs and git signs nothing.
    */

@@ -124,10 +124,29 @@ export interface Confinement {
    * name. A new link is removed when the program ends.
    */
   without_links?: string[];
+  /** A git folder of the program's own in the place of the repository's. Needs bubblewrap. */
+  git?: PrivateGit | null;
   /** The network. */
   network: Network;
   /** The only permitted mechanism; `null`: the strongest available one. */
   only?: Mechanism | null;
+}
+
+/**
+ * A git folder that a confined program has for itself. The program sees it at the path of the
+ * repository's own git folder and may write everything in it. The repository's objects and hooks
+ * are read-only. Submodules are shared: those of a linked worktree writable, others read-only.
+ */
+export interface PrivateGit {
+  /**
+   * The private git folder. If it is missing, the host makes it from the repository: its
+   * configuration without credentials, its branches, tags and remote branches, HEAD and index.
+   */
+  folder: string;
+  /** The git folder of the repository, which all its worktrees share. */
+  common: string;
+  /** The git folder of the checkout: `common`, or `worktrees/<name>` below it. */
+  own: string;
 }
 
 /** The network of a confined program. */

@@ -4,6 +4,7 @@ mod escapes;
 mod homes;
 mod mounts;
 mod place;
+mod private_git;
 mod run;
 mod tools;
 

@@ -8,7 +8,7 @@ mod hint;
 mod home;
 mod private;
 
-use onloop_effect::{Confinement, Mechanism, Network, is_within};
+use onloop_effect::{Confinement, Mechanism, Network, PrivateGit, is_within};
 
 pub use caches::{CacheRefused, Caches, ToolFolder, tool_folders};
 pub use clients::ClientPlace;
@@ -65,6 +65,8 @@ pub struct Surroundings {
     pub folder: String,
     /// How git knows it.
     pub git: Option<GitPlace>,
+    /// Which folder of git commands see.
+    pub git_folder: GitFolder,
     /// Home folders, that of the user first.
     pub homes: Vec<String>,
     /// Where onloop keeps its records.
@@ -85,6 +87,18 @@ pub struct Surroundings {
     pub environment_files: Vec<String>,
     /// Build caches.
     pub caches: Vec<String>,
+}
+
+/// Which folder of git commands see.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum GitFolder {
+    /// That of the repository.
+    #[default]
+    Shared,
+    /// One of their own at this path, which stays.
+    Kept(String),
+    /// One of their own that ends with the process.
+    Temporary,
 }
 
 /// Where git keeps what it knows of a checkout.
@@ -183,7 +197,16 @@ pub fn decide(
     confinement.may_write = vec![scene.folder.clone(), scene.temporary.clone()];
     confinement.may_write.extend(caches.filter(|path| !holds_home(scene, path)).cloned());
     confinement.may_read.extend(below(&scene.folder, &OF_AGENTS));
-    repository(scene.git.as_ref(), &scene.folder, &mut confinement);
+    match (&scene.git, &scene.git_folder) {
+        (None, _) => {}
+        (Some(git), GitFolder::Shared) => repository(git, &scene.folder, &mut confinement),
+        (Some(git), GitFolder::Kept(own)) => {
+            private_repository(Some(own.clone()), git, &scene.folder, &mut confinement);
+        }
+        (Some(git), GitFolder::Temporary) => {
+            private_repository(None, git, &scene.folder, &mut confinement);
+        }
+    }
     let seen = scene.programs.iter().chain(&scene.needed);
     let seen = seen.filter(|path| is_in_shared(path) || is_in_home(scene, path));
     let visible: Vec<&String> =
@@ -233,14 +256,33 @@ fn below(folder: &str, names: &[&str]) -> Vec<String> {
     names.iter().map(|name| format!("{folder}/{name}")).collect()
 }
 
-fn repository(git: Option<&GitPlace>, folder: &str, confinement: &mut Confinement) {
+/// Shows a folder of git that only these commands write in the place of the repository's.
+fn private_repository(
+    private: Option<String>,
+    git: &GitPlace,
+    folder: &str,
+    confinement: &mut Confinement,
+) {
+    let (common, own) = match git {
+        GitPlace::Unknown { .. } => return repository(git, folder, confinement),
+        GitPlace::Main { git, .. } => (git, git),
+        GitPlace::Linked { git, common } => {
+            // It leads to the folder of git.
+            confinement.may_read.push(format!("{folder}/.git"));
+            (common, git)
+        }
+    };
+    let (common, own) = (common.clone(), own.clone());
+    confinement.git = Some(PrivateGit { folder: private, common, own });
+}
+
+fn repository(git: &GitPlace, folder: &str, confinement: &mut Confinement) {
     match git {
-        None => {}
-        Some(GitPlace::Unknown { git }) => {
+        GitPlace::Unknown { git } => {
             confinement.may_read.push(format!("{folder}/.git"));
             confinement.may_read.extend(git.clone());
         }
-        Some(GitPlace::Main { git, worktrees, modules }) => {
+        GitPlace::Main { git, worktrees, modules } => {
             confinement.may_write.push(git.clone());
             confinement.without_links.push(git.clone());
             confinement.may_read.extend(below(git, &OF_REPOSITORY));
@@ -248,7 +290,7 @@ fn repository(git: Option<&GitPlace>, folder: &str, confinement: &mut Confinemen
             confinement.may_read.extend(worktrees.iter().flat_map(|own| below(own, &OF_WORKTREE)));
             confinement.may_read.extend(modules.iter().flat_map(|own| below(own, &OF_REPOSITORY)));
         }
-        Some(GitPlace::Linked { git, common }) => {
+        GitPlace::Linked { git, common } => {
             confinement.may_read.push(common.clone());
             confinement.may_write.push(git.clone());
             confinement.may_write.extend(below(common, &TO_COMMIT));
@@ -280,6 +322,7 @@ mod tests {
             temporary: "/home/u/tmp/onloop/1".to_owned(),
             other_temporary: Some("/home/u/tmp/onloop".to_owned()),
             programs: list(&["/usr/bin", "/tmp/bin", "/tmp", "/home/u", "/home/u/bin"]),
+            git_folder: GitFolder::Shared,
             visible: list(&["/home/u/.cargo/bin", "/home/u/.npmrc", "/home"]),
             needed: list(&["/run/systemd/resolve/stub-resolv.conf"]),
             environment_files: list(&["/home/u/repo/.env", "/home/u/w/.env"]),
@@ -335,6 +378,25 @@ mod tests {
         ] {
             assert_eq!(confinement.access(path), access, "{path}");
         }
+    }
+
+    #[test]
+    fn a_private_folder_of_git_replaces_every_rule_for_the_real_one() {
+        let private = "/home/u/.local/state/onloop/runs/a/git".to_owned();
+        let common = "/home/u/repo/.git".to_owned();
+        let scene = Surroundings { git_folder: GitFolder::Kept(private.clone()), ..scene() };
+        let confinement = decide(&scene, Network::All, None).unwrap();
+        let own = "/home/u/repo/.git/worktrees/w".to_owned();
+        assert_eq!(confinement.git, Some(PrivateGit { folder: Some(private), common, own }));
+        assert_eq!(confinement.access("/home/u/w/.git"), Reach::Read);
+        for (path, _) in confinement.rules() {
+            assert!(!is_within(path, "/home/u/repo/.git"), "{path}");
+        }
+        assert_eq!(confinement.without_links, Vec::<String>::new());
+        let scene = Surroundings { git: Some(GitPlace::Unknown { git: None }), ..scene };
+        let confinement = decide(&scene, Network::All, None).unwrap();
+        assert_eq!(confinement.git, None, "what is not understood stays read-only");
+        assert_eq!(confinement.access("/home/u/w/.git/HEAD"), Reach::Read);
     }
 
     #[test]

@@ -35,11 +35,29 @@ pub struct Confinement {
     /// name. A new link is removed when the program ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_links: Vec<String>,
+    /// A git folder of the program's own in the place of the repository's. Needs bubblewrap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<PrivateGit>,
     /// The network.
     pub network: Network,
     /// The only permitted mechanism; `None`: the strongest available one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Mechanism>,
+}
+
+/// A git folder that a confined program has for itself. The program sees it at the path of the
+/// repository's own git folder and may write everything in it. The repository's objects and hooks are
+/// read-only. Submodules are shared: those of a linked worktree writable, others read-only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrivateGit {
+    /// The private git folder; `None`: one in memory that is lost when the program ends. If it is
+    /// missing, the host makes it from the repository: its configuration without credentials, its
+    /// branches, tags and remote branches, HEAD and index.
+    pub folder: Option<String>,
+    /// The git folder of the repository, which all its worktrees share.
+    pub common: String,
+    /// The git folder of the checkout: `common`, or `worktrees/<name>` below it.
+    pub own: String,
 }
 
 /// The network of a confined program.

@@ -210,6 +210,26 @@ pub enum GitRequest {
         /// The message of the commit.
         message: String,
     },
+    /// Takes commits from a pack that an untrusted git wrote, and moves a branch to the last of them
+    /// → [`Outcome::Done`]. Git checks every object and that none is missing; a pack with a fault
+    /// changes nothing: `Conflict`. If the checkout at `cwd` has the branch checked out, its index
+    /// becomes `tree`. No file and no other branch changes, and no hook runs. If the branch is at
+    /// `commit` already, only the index follows. If it is at neither `commit` nor `head`:
+    /// `Conflict`.
+    ImportPack {
+        /// The top folder of the checkout.
+        cwd: String,
+        /// The pack: a plain file of at most [`limits::IMPORT_PACK_BYTES`], or `TooLarge`.
+        pack: String,
+        /// The branch.
+        branch: String,
+        /// The expected commit of the branch.
+        head: String,
+        /// The new commit of the branch.
+        commit: String,
+        /// The tree of the index.
+        tree: String,
+    },
     /// Writes the note of a commit in `refs/notes/onloop`, in place of an earlier note →
     /// [`Outcome::Done`]. No hook runs and git signs nothing.
     Note {
@@ -340,6 +360,7 @@ impl GitRequest {
             | GitRequest::Diff { .. }
             | GitRequest::ChangedPaths { .. }
             | GitRequest::CommitKept { .. }
+            | GitRequest::ImportPack { .. }
             | GitRequest::Note { .. }
             | GitRequest::Checkpoints { .. }
             | GitRequest::ForgetCheckpoint { .. }
@@ -364,6 +385,7 @@ impl GitRequest {
             GitRequest::Restore { .. } => "bringing files back",
             GitRequest::Diff { .. } => "comparing",
             GitRequest::CommitKept { .. } => "committing",
+            GitRequest::ImportPack { .. } => "importing commits",
             GitRequest::PushRefs { .. } => "pushing the run",
             GitRequest::FetchRefs { .. } => "fetching the run",
             GitRequest::Worktrees { .. }

@@ -18,6 +18,7 @@ impl GitRequest {
             | GitRequest::Switch { branch, .. }
             | GitRequest::DeleteBranch { branch, .. }
             | GitRequest::MergeBase { branch, .. }
+            | GitRequest::ImportPack { branch, .. }
             | GitRequest::CommitKept { branch, .. } => validate(branch, "a branch name"),
             GitRequest::RemoteBranch { remote, branch, .. }
             | GitRequest::Push { remote, branch, .. } => {

@@ -34,7 +34,7 @@ use std::task::{Context, Poll, Waker};
 
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
-pub use confine::{Confinement, Mechanism, Network, Reach, is_within};
+pub use confine::{Confinement, Mechanism, Network, PrivateGit, Reach, is_within};
 pub use exit::Exit;
 pub use failure::{Failure, FailureKind, OptionalExt};
 pub use git::{

@@ -74,6 +74,10 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
             *cwd = absolute(root, cwd);
             *index = absolute(root, index);
         }
+        GitRequest::ImportPack { cwd, pack, .. } => {
+            *cwd = absolute(root, cwd);
+            *pack = absolute(root, pack);
+        }
         GitRequest::Survey { cwd, .. }
         | GitRequest::Worktrees { cwd }
         | GitRequest::Head { cwd }

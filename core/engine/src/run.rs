@@ -22,6 +22,7 @@ pub mod gate;
 pub(crate) mod include;
 pub mod instruction;
 pub mod options;
+pub(crate) mod private_git;
 pub mod processes;
 pub mod protect;
 pub(crate) mod provider_wait;

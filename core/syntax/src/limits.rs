@@ -168,6 +168,13 @@ pub const GIT_QUESTION_TIMEOUT_MS: u64 = 5 * 60 * 1000;
 pub const GIT_ACT_TIMEOUT_MS: u64 = 30 * 60 * 1000;
 /// Largest answer of git that is read.
 pub const GIT_ANSWER_BYTES: u64 = 256 * 1024 * 1024;
+/// Largest pack of an agent's commits that is imported after one turn. A larger one is usually a dump
+/// or a build product, and git holds the pack in memory.
+pub const IMPORT_PACK_BYTES: u64 = 256 * 1024 * 1024;
+/// How often an import is tried while another program holds the index of the checkout.
+pub const IMPORT_TRIES: u32 = 20;
+/// Pause between two such tries.
+pub const IMPORT_PAUSE_MS: u64 = 100;
 /// Most files that `.worktreeinclude` copies into a new worktree. A command of `setup` restores
 /// whole package trees faster.
 pub const SETUP_FILES: usize = 10_000;

@@ -14,6 +14,8 @@ mod landlock;
 mod linux;
 #[cfg(unix)]
 mod paths;
+#[cfg(target_os = "linux")]
+mod private_git;
 #[cfg(unix)]
 mod read_only;
 #[cfg(target_os = "linux")]
@@ -43,6 +45,12 @@ pub(super) enum Restrictions {}
 /// The failure when a program cannot be confined.
 fn impossible(why: impl std::fmt::Display) -> Failure {
     Failure::new(FailureKind::Unsupported, why.to_string())
+}
+
+/// The failure of a mechanism that cannot show one folder in the place of another.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn no_private_git() -> Failure {
+    impossible("a git folder of its own takes `bwrap`")
 }
 
 /// The failure on a system without a known sandbox.

@@ -18,6 +18,7 @@ use onloop_core::effect::{Durability, Expect, Failure, FailureKind, FileKind, St
 
 use super::{Files, Root, clock, failure, paths};
 pub(super) use open::to_read as open_to_read;
+pub(super) use open::to_read_untrusted as open_untrusted;
 pub(super) use permissions::Readers;
 #[cfg(unix)]
 pub(crate) use permissions::tighten;

@@ -185,12 +185,19 @@ impl OsGit {
             | GitRequest::Checkpoints { .. }
             | GitRequest::ForgetCheckpoint { .. }
             | GitRequest::Note { .. }
+            | GitRequest::ImportPack { .. }
             | GitRequest::CommitKept { .. } => self.perform_checkpoint(request),
             GitRequest::KeepFiles { .. }
             | GitRequest::ReadKept { .. }
             | GitRequest::PushRefs { .. }
             | GitRequest::FetchRefs { .. } => self.perform_shared(request),
         }
+    }
+
+    /// Returns every branch, tag and remote branch, as a line of an id and a name.
+    #[cfg(target_os = "linux")]
+    pub(super) fn reference_lines(&self, cwd: &Path) -> Result<Vec<u8>, Failure> {
+        self.program.reference_lines(cwd)
     }
 
     fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {

@@ -26,7 +26,7 @@ const OUTSIDE: Partial<Record<GitRequest["git"], Outcome>> = {
 };
 
 /** Members of requests that hold commit ids. */
-const COMMITS = new Set(["commit", "create_at", "expected", "from", "head", "kept", "parent", "to"]);
+const COMMITS = new Set(["commit", "create_at", "expected", "from", "head", "kept", "parent", "to", "tree"]);
 
 export class NodeGit {
   readonly #root: Root;
@@ -116,6 +116,8 @@ export class NodeGit {
       case "push_refs":
         await pushRefs(git, cwd, request);
         break;
+      case "import_pack":
+        throw new Failure("unsupported", "Node confines nothing, so no confined git has packed anything");
       default:
         return unknownRequest(request);
     }

@@ -13,7 +13,7 @@ const FRONT: &str =
     "intent: Try\nsuccess_criteria: It works\nrisk_level: low\ndirty_worktree: allow\n";
 
 /// A workflow of one step in the repository, committed.
-fn place(more: &str, verify: &str, script: &str) -> Place {
+pub(super) fn place(more: &str, verify: &str, script: &str) -> Place {
     let place = Place::new();
     let script =
         if script.is_empty() { String::new() } else { format!("\n```bash\n{script}\n```\n") };
@@ -29,7 +29,7 @@ fn place(more: &str, verify: &str, script: &str) -> Place {
     place
 }
 
-fn run(place: &Place, options: &[&str]) -> Run {
+pub(super) fn run(place: &Place, options: &[&str]) -> Run {
     place.onloop("repo", &[&["run", "hotl-workflow-try.md"], options].concat())
 }
 

@@ -117,6 +117,7 @@ impl Repo {
             | GitRequest::Diff { .. }
             | GitRequest::Checkpoints { .. }
             | GitRequest::ForgetCheckpoint { .. }
+            | GitRequest::ImportPack { .. }
             | GitRequest::Note { .. }
             | GitRequest::KeepFiles { .. }
             | GitRequest::ReadKept { .. }

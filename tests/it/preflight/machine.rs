@@ -328,6 +328,7 @@ fn changes_something(request: &Request) -> bool {
             | GitRequest::KeepFiles { .. }
             | GitRequest::PushRefs { .. }
             | GitRequest::FetchRefs { .. }
+            | GitRequest::ImportPack { .. }
             | GitRequest::CommitKept { .. } => true,
         },
         _ => false,

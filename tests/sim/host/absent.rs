@@ -37,6 +37,7 @@ pub(super) fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Ou
         | GitRequest::ReadKept { .. }
         | GitRequest::PushRefs { .. }
         | GitRequest::FetchRefs { .. }
+        | GitRequest::ImportPack { .. }
         | GitRequest::CommitKept { .. } => {
             Err(Failure::new(FailureKind::NotFound, "there is no repository"))
         }

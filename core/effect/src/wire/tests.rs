@@ -326,6 +326,17 @@ fn every_request_about_checkpoints_has_its_document() {
             r#""commit_kept","cwd":"/w","index":"/i","branch":"b","head":"h","kept":"k","without":["a"],"message":"m""#,
         ),
         (
+            GitRequest::ImportPack {
+                cwd: cwd.clone(),
+                pack: text("/p"),
+                branch: text("b"),
+                head: text("h"),
+                commit: text("c"),
+                tree: text("t"),
+            },
+            r#""import_pack","cwd":"/w","pack":"/p","branch":"b","head":"h","commit":"c","tree":"t""#,
+        ),
+        (
             GitRequest::Note { cwd: cwd.clone(), commit: text("c"), text: text("t"), at },
             r#""note","cwd":"/w","commit":"c","text":"t","at_ms":5"#,
         ),

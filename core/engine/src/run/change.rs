@@ -3,6 +3,7 @@
 use crate::error::{CommandError, ErrorKind};
 use crate::notify;
 use crate::run::instruction::instruction;
+use crate::run::private_git;
 use crate::state::store::{Store, StoreError};
 use onloop_effect::Io;
 use onloop_run::{Decider, Event, Run};
@@ -23,6 +24,9 @@ pub async fn change_by(
         Err(refusal) => refusal.into(),
         Ok(()) => match store.commit().await {
             Ok(()) => {
+                if store.run().is_over() {
+                    private_git::remove(io, store.paths()).await;
+                }
                 notify::deliver(io, store).await;
                 return Ok(());
             }

@@ -13,6 +13,7 @@ use crate::run::checks::{Verification, repeat_checks, take_baseline, verify_step
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::{decided_by, decider};
 use crate::run::options::{RunOptions, remember_options};
+use crate::run::private_git;
 use crate::run::protect::{self, Guarded};
 use crate::run::provider_wait::{AgentChoice, next_available_agent, record_refusal};
 use crate::run::setup::{Readiness, make_ready};
@@ -104,6 +105,8 @@ async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             }
         }
     }
+    let imported = private_git::import_rest(cx.io, cx.store, cx.sandbox()).await;
+    imported.map_err(StoreError::from)?;
     going_on(checkpoint_start(cx.io, cx.store).await)
 }
 
@@ -218,8 +221,11 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                 Consulted::Interrupted => return Err(Halt::Interrupted),
             }
         }
-        Next::Blocked(_) | Next::Finished => {
+        next @ (Next::Blocked(_) | Next::Finished) => {
             cx.store.commit().await?;
+            if matches!(next, Next::Finished) {
+                private_git::remove(cx.io, cx.store.paths()).await;
+            }
             return Err(Halt::Stopped);
         }
     }

@@ -3,6 +3,7 @@
 //! ledger is far away, what is over soon is there with what it has done.
 
 use crate::error::CommandError;
+use crate::run::private_git::{self, PrivateFolder};
 use crate::sandbox::choice::Sandbox;
 use crate::sandbox::confinement::{Confined, make_folder};
 use crate::state::store::{Store, StoreError};
@@ -87,7 +88,8 @@ pub(crate) async fn run_recorded(
     work: Work<'_>,
     spec: ProcessSpec,
 ) -> Result<ProcessEnd, WorkError> {
-    let (spec, acting, confined) = made_ready(io, store, &work, spec).await?;
+    let private = private_git::ready(io, store, &work).await;
+    let (spec, acting, confined) = made_ready(io, store, &work, spec, &private).await?;
     let on_start = async |group, runs| match runs {
         true => record(store, acting(group)).await,
         // Whatever comes of it takes it along.
@@ -98,6 +100,9 @@ pub(crate) async fn run_recorded(
         let said = |end: &ProcessEnd| format!("{}\n{}", end.stderr.text(), end.stdout.text());
         let failed = ended.as_ref().ok().filter(|end| end.status != ProcessStatus::Exited(0));
         leave(io, confined, failed.map(said)).await;
+    }
+    if ended.as_ref().is_ok_and(|end| end.status != ProcessStatus::Interrupted) {
+        private_git::import(io, store, work.sandbox, &private).await?;
     }
     ended
 }
@@ -112,7 +117,8 @@ pub(crate) async fn follow_recorded(
     spec: ProcessSpec,
     on_lines: impl AsyncFnMut(&[u8]) -> OutputAction,
 ) -> Result<Option<ProcessEnd>, WorkError> {
-    let (spec, acting, confined) = made_ready(io, store, &work, spec).await?;
+    let private = private_git::ready(io, store, &work).await;
+    let (spec, acting, confined) = made_ready(io, store, &work, spec, &private).await?;
     let on_start = async |group| record(store, acting(group)).await;
     let ended = io.process_followed(spec, limits::TURN_LOOK_MS, on_start, on_lines).await;
     if let Some(confined) = confined {
@@ -121,6 +127,12 @@ pub(crate) async fn follow_recorded(
         let end = ended.as_ref().ok().and_then(Option::as_ref);
         let failed = end.filter(|end| end.status != ProcessStatus::Exited(0));
         leave(io, confined, failed.map(said)).await;
+    }
+    let is_over = |end: &Option<ProcessEnd>| {
+        end.as_ref().is_none_or(|end| end.status != ProcessStatus::Interrupted)
+    };
+    if ended.as_ref().is_ok_and(is_over) {
+        private_git::import(io, store, work.sandbox, &private).await?;
     }
     ended
 }
@@ -141,10 +153,11 @@ async fn made_ready(
     store: &Store,
     work: &Work<'_>,
     spec: ProcessSpec,
+    private: &PrivateFolder,
 ) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>, Option<Confined>), Failure> {
     let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
     let spec = marked(io, &store.run().id, spec);
-    let ready = work.sandbox.put_in_force(io, folder, spec, extent).await?;
+    let ready = work.sandbox.put_in_force(io, folder, spec, extent, private.seen()).await?;
     let (spec, hold, confined) = ready;
     let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
     let acting = move |group| Acting { worker, step, group, host, hold: Some(hold) };

@@ -6,7 +6,7 @@ use std::fmt;
 use crate::error::CommandError;
 use crate::sandbox::confinement::{ConfineError, Confined, Temporary, temporary_name};
 use crate::state::config;
-use onloop_agents::confine::Needs;
+use onloop_agents::confine::{GitFolder, Needs};
 use onloop_effect::{
     Failure, FailureKind, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell,
 };
@@ -140,6 +140,7 @@ impl Sandbox {
         folder: &str,
         spec: ProcessSpec,
         (network, needs): (Network, &Needs),
+        git_folder: GitFolder,
     ) -> Result<(ProcessSpec, Hold, Option<Confined>), Failure> {
         let (by, shared, count) = match self {
             Sandbox::Off { why, .. } => {
@@ -150,7 +151,8 @@ impl Sandbox {
         count.set(count.get() + 1);
         let own = format!("{shared}/{}", count.get());
         let temporary = Temporary { own: &own, shared };
-        let confined = Confined::prepare_in(io, folder, temporary, (network, Some(by))).await;
+        let confined =
+            Confined::prepare_in(io, folder, temporary, (network, Some(by)), git_folder).await;
         let mut confined = confined.map_err(failure_of)?;
         needs.add_to(&mut confined.confinement);
         Ok((confined.apply(io, spec), Hold::Confined { by, network }, Some(confined)))
@@ -165,7 +167,9 @@ impl Sandbox {
         let shared = temporary_name(io);
         let own = format!("{shared}/0");
         let temporary = Temporary { own: &own, shared: &shared };
-        let confined = Confined::prepare_in(io, folder, temporary, (Network::All, None)).await;
+        let confined =
+            Confined::prepare_in(io, folder, temporary, (Network::All, None), GitFolder::Shared)
+                .await;
         let confined = confined.map_err(failure_of)?;
         let spec = ProcessSpec::shell(Shell::Sh, ":").in_folder(folder);
         let ended = io.process(confined.apply(io, spec)).await;
@@ -194,7 +198,7 @@ impl Sandbox {
     pub(crate) async fn succeeds(&self, io: &Io, folder: &str, spec: ProcessSpec) -> bool {
         let extent = (Network::All, &Needs::default());
         let spec = spec.in_folder(folder);
-        let ready = self.put_in_force(io, folder, spec, extent).await;
+        let ready = self.put_in_force(io, folder, spec, extent, GitFolder::Shared).await;
         let Ok((spec, _, confined)) = ready else { return false };
         let ended = io.process(spec).await;
         if let Some(confined) = confined {

@@ -9,7 +9,8 @@ use crate::state::config;
 use git::{environment_files, git_place};
 use homes::HomeView;
 use onloop_agents::confine::{
-    self, CacheRefused, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable, hidden_paths,
+    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable,
+    hidden_paths,
 };
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
@@ -77,17 +78,20 @@ impl Confined {
     ) -> Result<Confined, ConfineError> {
         let own = temporary_name(io);
         let temporary = Temporary { own: &own, shared: &own };
-        Confined::prepare_in(io, folder, temporary, (network, only)).await
+        Confined::prepare_in(io, folder, temporary, (network, only), GitFolder::Shared).await
     }
 
-    /// As [`Confined::prepare`], with these folders for temporary files.
+    /// As [`Confined::prepare`], with these folders for temporary files. Git finds
+    /// `git_folder` in the place of the repository's, where the repository allows it.
     pub(crate) async fn prepare_in(
         io: &Io,
         folder: &str,
         temporary: Temporary<'_>,
         (network, only): (Network, Option<Mechanism>),
+        git_folder: GitFolder,
     ) -> Result<Confined, ConfineError> {
-        let (scene, moved, gitconfig) = scene(io, folder, temporary).await?;
+        let (mut scene, moved, gitconfig) = scene(io, folder, temporary).await?;
+        scene.git_folder = git_folder;
         let confinement = confine::decide(&scene, network, only)?;
         let write = async |name: &str, bytes: Vec<u8>| {
             let path = format!("{}/{name}", temporary.own);
@@ -123,6 +127,11 @@ impl Confined {
             ]);
         }
         ProcessSpec { confine: Some(Box::new(self.confinement.clone())), ..spec }
+    }
+
+    /// The folder for temporary files.
+    pub(crate) fn temporary(&self) -> &str {
+        &self.temporary
     }
 
     /// A path outside that everybody may write who is not confined.
@@ -205,6 +214,7 @@ async fn scene(
     visible.append(&mut borrowed);
     let scene = Surroundings {
         git,
+        git_folder: GitFolder::Shared,
         homes: view.homes,
         state_home,
         private,

@@ -14,14 +14,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as OsCommand, Stdio};
 use std::sync::OnceLock;
 
-use onloop_core::effect::{Failure, Network, Reach};
+use onloop_core::effect::{Confinement, Failure, Network, PrivateGit, Reach};
 use rustix::fs::{Access, MemfdFlags, access, memfd_create};
 use rustix::process::geteuid;
 
 use remembered::Remembered;
 
-use super::impossible;
 use super::paths::ConfinedPaths;
+use super::private_git::{Contents, GitFile, Shown};
+use super::{impossible, private_git};
 use crate::host::failure;
 
 /// Folders that programs use for temporary files; their content is lost with the program.
@@ -114,8 +115,8 @@ impl Status {
 pub(super) fn wrap(
     bubblewrap: &Bubblewrap,
     command: &OsCommand,
-    paths: &ConfinedPaths,
-    network: Network,
+    confinement: &Confinement,
+    (paths, contents): (&ConfinedPaths, Option<Contents>),
     sockets: &[PathBuf],
 ) -> Result<Wrapped, Failure> {
     let failed = |error: std::io::Error| impossible(failure::reason(&error));
@@ -124,10 +125,14 @@ pub(super) fn wrap(
     let mut words: Vec<OsString> = NAMESPACES.iter().map(OsString::from).collect();
     words.push("--json-status-fd".into());
     words.push(said.as_raw_fd().to_string().into());
-    if network != Network::All {
+    if confinement.network != Network::All {
         words.push("--unshare-net".into());
     }
     mounts(bubblewrap, paths, sockets, &mut words);
+    let mut inherited = Vec::new();
+    if let Some(git) = &confinement.git {
+        inherited = private_folder(git, contents, &mut words).map_err(failed)?;
+    }
     if let Some(folder) = command.get_current_dir() {
         words.push("--chdir".into());
         words.push(folder.into());
@@ -142,7 +147,8 @@ pub(super) fn wrap(
     if let Some(folder) = command.get_current_dir() {
         wrapped.current_dir(folder);
     }
-    Ok(Wrapped { command: wrapped, inherited: vec![list, said], status: Status(status) })
+    inherited.extend([list, said]);
+    Ok(Wrapped { command: wrapped, inherited, status: Status(status) })
 }
 
 /// Returns the environment of the program.
@@ -157,15 +163,20 @@ fn environment(command: &OsCommand) -> Vec<(OsString, OsString)> {
     all.into_iter().collect()
 }
 
-/// A file with arguments, each terminated by NUL, at its start.
+/// A file with arguments, each terminated by NUL.
 fn arguments(words: &[OsString]) -> std::io::Result<OwnedFd> {
     let mut bytes = Vec::new();
     for word in words {
         bytes.extend(word.as_bytes());
         bytes.push(0);
     }
-    let mut file = std::fs::File::from(memfd_create("arguments", MemfdFlags::CLOEXEC)?);
-    file.write_all(&bytes)?;
+    in_memory(&bytes)
+}
+
+/// A file without a name, at its start.
+fn in_memory(bytes: &[u8]) -> std::io::Result<OwnedFd> {
+    let mut file = std::fs::File::from(memfd_create("onloop", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
     file.seek(SeekFrom::Start(0))?;
     Ok(file.into())
 }
@@ -222,6 +233,36 @@ fn mounts(
     }
     // This comes last, because mounts inside them needed mount points.
     emptied.into_iter().for_each(|path| add("--remount-ro", &[path]));
+}
+
+/// Shows the private git folder in the place of the real one, over every earlier mount.
+/// One in memory begins with `contents`, which `bwrap` reads from the returned descriptors.
+fn private_folder(
+    git: &PrivateGit,
+    contents: Option<Contents>,
+    words: &mut Vec<OsString>,
+) -> std::io::Result<Vec<OwnedFd>> {
+    let (common, mut inherited) = (Path::new(&git.common), Vec::new());
+    match &git.folder {
+        Some(folder) => words.extend(["--bind".into(), folder.into(), common.into()]),
+        None => words.extend(["--tmpfs".into(), common.into()]),
+    }
+    if let Some(Contents { folders, files }) = contents {
+        for folder in folders {
+            words.extend(["--dir".into(), common.join(folder).into()]);
+        }
+        for GitFile { path, bytes, .. } in files {
+            let file = in_memory(&bytes)?;
+            let number = file.as_raw_fd().to_string();
+            words.extend(["--file".into(), number.into(), common.join(path).into()]);
+            inherited.push(file);
+        }
+    }
+    for Shown { real, at, is_writable } in private_git::shown(git) {
+        let option = if is_writable { "--bind" } else { "--ro-bind" };
+        words.extend([option.into(), real.into(), at.into()]);
+    }
+    Ok(inherited)
 }
 
 /// Whether this user, or one that the namespace maps, is root and could write kernel settings.

@@ -9,7 +9,7 @@ use super::filter::{self, Wanted};
 use super::paths::ConfinedPaths;
 use super::read_only::Snapshot;
 use super::restrict::Restrictions;
-use super::{bubblewrap, impossible, landlock, sockets};
+use super::{bubblewrap, impossible, landlock, no_private_git, private_git, sockets};
 use crate::host::failure;
 
 /// A confined program.
@@ -32,6 +32,10 @@ pub(in crate::host) fn confine(
             if !bubblewrap::is_there(&command) {
                 return Err(failure::of(&io::ErrorKind::NotFound.into(), "cannot run a program"));
             }
+            let contents = match &confinement.git {
+                Some(git) => private_git::prepare(git)?,
+                None => None,
+            };
             let rules = landlock::scopes();
             let wanted = Wanted {
                 network,
@@ -43,7 +47,7 @@ pub(in crate::host) fn confine(
             let sockets = sockets::with_a_path();
             let snapshot = Snapshot::unprotected(&paths)?;
             let bubblewrap::Wrapped { command, inherited, status } =
-                bubblewrap::wrap(program, &command, &paths, network, &sockets)?;
+                bubblewrap::wrap(program, &command, confinement, (&paths, contents), &sockets)?;
             let restrictions = Restrictions {
                 inherited,
                 empty_environment: true,
@@ -59,6 +63,7 @@ pub(in crate::host) fn confine(
             };
             Ok((command, confined))
         }
+        Chosen::Landlock if confinement.git.is_some() => Err(no_private_git()),
         Chosen::Landlock => {
             let rules = Some(landlock::files(&paths)?);
             let no_local_sockets = true;

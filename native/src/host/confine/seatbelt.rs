@@ -11,7 +11,7 @@ use onloop_core::effect::{Network, Reach};
 
 use super::paths::ConfinedPaths;
 #[cfg(target_os = "macos")]
-use super::{impossible, read_only::Snapshot};
+use super::{impossible, no_private_git, read_only::Snapshot};
 
 /// Start of every profile.
 const BEGINNING: &str = r#"(version 1)
@@ -91,6 +91,9 @@ pub(in crate::host) fn confine(
 ) -> Result<(OsCommand, Confined), Failure> {
     if confinement.only.is_some_and(|only| only != Mechanism::Seatbelt) {
         return Err(impossible("this is macOS, which has another mechanism"));
+    }
+    if confinement.git.is_some() {
+        return Err(no_private_git());
     }
     if confinement.network == Network::Loopback {
         return Err(impossible("macOS has no loopback of its own for a program"));

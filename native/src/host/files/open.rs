@@ -12,6 +12,12 @@ pub(in crate::host) fn to_read(path: &Path) -> io::Result<File> {
     careful(OpenOptions::new().read(true), Links::Followed, Readers::Usual).open(path)
 }
 
+/// Opens a file in a folder that an untrusted program wrote; a link is refused. The caller checks
+/// that it is a regular file.
+pub(in crate::host) fn to_read_untrusted(path: &Path) -> io::Result<File> {
+    careful(OpenOptions::new().read(true), Links::Refused, Readers::Usual).open(path)
+}
+
 /// Opens for changing bytes in place.
 pub(super) fn to_patch(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();

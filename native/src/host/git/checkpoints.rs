@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
 
-use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit, Wanted};
+use super::program::{CHECKPOINTS, NewCheckpoint, NewCommit, NewImport, Wanted};
 use super::{Access, OsGit, absolute, branch_name, commit_id, done, libgit, needed, no_repository};
 
 impl OsGit {
@@ -57,6 +57,17 @@ impl OsGit {
             GitRequest::Checkpoint { .. }
             | GitRequest::Restore { .. }
             | GitRequest::CommitKept { .. } => self.perform_with_index(request),
+            GitRequest::ImportPack { cwd, pack, branch, head, commit, tree } => {
+                let cwd = self.demand_repository(cwd)?;
+                let new = NewImport {
+                    pack: &absolute(pack)?,
+                    branch: &branch_name(branch)?,
+                    head: commit_id(head)?,
+                    commit: commit_id(commit)?,
+                    tree: commit_id(tree)?,
+                };
+                needed(program.import_pack(&cwd, &new), CHECKPOINT_REASON).map(done)
+            }
             GitRequest::Survey { .. }
             | GitRequest::Worktrees { .. }
             | GitRequest::Head { .. }

@@ -5,6 +5,7 @@ mod checkout_rollback;
 mod checkpoint;
 mod command;
 mod commit;
+mod import;
 mod integrity;
 mod interrupted_merge;
 mod merge;
@@ -26,6 +27,7 @@ pub(super) use checkpoint::{NewCheckpoint, Wanted};
 pub(super) use command::GitProgram;
 use command::{Answer, lines_until_nul, text};
 pub(super) use commit::NewCommit;
+pub(super) use import::NewImport;
 pub(super) use references::CHECKPOINTS;
 pub(super) use shared::{KnownRemote, NewFiles};
 

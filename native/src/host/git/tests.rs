@@ -3,6 +3,7 @@
 mod attributes;
 mod checkpoints;
 mod environment;
+mod import;
 mod merging;
 mod programs;
 mod shared;

@@ -283,6 +283,21 @@ impl Paths {
         format!("{}/index", self.folder)
     }
 
+    /// What git needs while the run lasts.
+    pub(crate) fn git(&self) -> String {
+        format!("{}/git", self.folder)
+    }
+
+    /// The folder of git that the agent of the run has for itself.
+    pub(crate) fn agent_git(&self) -> String {
+        format!("{}/agent", self.git())
+    }
+
+    /// What was imported last from the agent's folder of git.
+    pub(crate) fn imported(&self) -> String {
+        format!("{}/imported", self.git())
+    }
+
     /// Something a person looks at.
     pub fn evidence(&self, name: &str) -> String {
         format!("{}/evidence/{name}", self.folder)

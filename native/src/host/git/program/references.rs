@@ -119,6 +119,13 @@ impl GitProgram {
         Ok(found)
     }
 
+    /// Returns every branch, tag and remote branch, as a line of an id and a name.
+    pub(crate) fn reference_lines(&self, cwd: &Path) -> Result<Vec<u8>, Failure> {
+        let format = "--format=%(objectname) %(refname)";
+        let args = ["for-each-ref", format, "refs/heads/", "refs/remotes/", "refs/tags/"];
+        self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success()
+    }
+
     /// Deletes a ref that must point to `commit`.
     pub(crate) fn forget_checkpoint(
         &self,
