@@ -112,6 +112,8 @@ pub const PUSHED_NAMES: usize = 60;
 pub const DIRTY_FILES_LISTED: usize = 20;
 /// Longest file of a project that is searched for its tests.
 pub const PROJECT_FILE_BYTES: u64 = 1024 * 1024;
+/// Most text of an issue, title and comments included, that an agent is shown.
+pub const ISSUE_BYTES: usize = 32 * 1024;
 /// Most generated workflows of one name in a checkout.
 pub const TASKS_OF_ONE_NAME: u32 = 100;
 /// Most runs listed one by one when the beginning of an id fits several.

@@ -75,6 +75,7 @@ fn samples() -> Vec<Run> {
         auto_approve: false,
         reverify: true,
         review_agent: Some("claude".to_owned()),
+        issue: Some("https://example.org/a/b/issues/1".to_owned()),
     };
     let mut run = Run::begin(&plan, beginning);
     let mut all = vec![run.clone()];

@@ -37,7 +37,7 @@ pub(super) async fn prepare_task(
     io: &Io,
     store: &mut Store,
     options: &RunOptions,
-    TaskRun { task, includes_changes }: TaskRun<'_>,
+    TaskRun { task, includes_changes, .. }: TaskRun<'_>,
 ) -> Result<(), CommandError> {
     if includes_changes {
         include_changes(io, store).await?;

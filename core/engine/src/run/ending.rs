@@ -211,6 +211,7 @@ mod tests {
             auto_approve: false,
             reverify: true,
             review_agent: None,
+            issue: None,
         };
         let run = Run::begin(&plan, beginning);
         Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")

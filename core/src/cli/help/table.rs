@@ -78,7 +78,7 @@ pub(super) const HELPS: &[VerbHelp] = &[
                 "Name the check and the agent",
                 "onloop do 'Reject empty names' --verify 'cargo test names' --agent codex",
             ),
-            ("Have a person approve the work", "onloop do 'Speed up the parser' --gate"),
+            ("Resolve an issue, and approve the work yourself", "onloop do --issue 12 --gate"),
         ],
         &["run", "new", "finish", "resume"],
     ),
