@@ -98,7 +98,7 @@ fn nothing_begins_without_a_check_that_runs_or_without_its_agent() {
 
 /// A program `gh` that knows one issue once somebody has logged in.
 #[cfg(unix)]
-const GH: &str = r#"#!/bin/sh
+pub(crate) const GH: &str = r#"#!/bin/sh
 case "$1 $2" in
 "issue view")
     test -e "$HOME/logged-in" || { echo 'run gh auth login' >&2; exit 4; }

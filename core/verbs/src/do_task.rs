@@ -95,7 +95,7 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     let root = repository.clone().unwrap_or(cwd);
     task.worktree = repository.is_some();
     let includes_changes = task.worktree && settle_changes(io, &root, args.dirty).await?;
-    let file = store_workflow(io, &root, &task).await?;
+    let file = store_workflow(io, &root, &task.slug(), task.workflow().into_bytes()).await?;
     let run = RunArgs {
         file: Some(file),
         drive: args.drive.clone(),
@@ -188,13 +188,17 @@ async fn settle_changes(io: &Io, root: &str, dirty: Option<Dirty>) -> Result<boo
     }
 }
 
-/// Writes the workflow below `.hotl`, which git ignores, and returns its path. The same task has the
-/// same file; another one with the same name gets a number.
-async fn store_workflow(io: &Io, root: &str, task: &Task) -> Result<String, CommandError> {
+/// Writes a generated workflow below `.hotl`, which git ignores, and returns its path. The same content
+/// has the same file; another one with the same name gets a number.
+pub(crate) async fn store_workflow(
+    io: &Io,
+    root: &str,
+    slug: &str,
+    bytes: Vec<u8>,
+) -> Result<String, CommandError> {
     prepare_folder(io, root).await?;
-    let (slug, bytes) = (task.slug(), task.workflow().into_bytes());
     for number in 1..=limits::TASKS_OF_ONE_NAME {
-        let name = if number == 1 { slug.clone() } else { format!("{slug}-{number}") };
+        let name = if number == 1 { slug.to_owned() } else { format!("{slug}-{number}") };
         let path = format!("{root}/.hotl/workflows/hotl-workflow-{name}.md");
         let written = io.write(&path, bytes.clone(), Expect::Absent, Durability::Durable).await;
         match written {

@@ -28,6 +28,7 @@ mod new;
 mod normalize;
 mod notify;
 pub mod permit;
+mod plan;
 mod prepare;
 mod push;
 mod receipt;
@@ -67,6 +68,7 @@ pub use locate::{LocateArgs, locate};
 pub use new::{NewArgs, new};
 pub use normalize::{NormalizeArgs, normalize};
 pub use notify::{NotifyArgs, notify};
+pub use plan::{PlanArgs, plan};
 pub use prepare::{PrepareArgs, prepare};
 pub use push::{PushArgs, push};
 pub use receipt::{

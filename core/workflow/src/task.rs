@@ -1,6 +1,6 @@
 //! The workflow of one task that somebody gave in a sentence.
 
-use crate::template::plain_or_quoted;
+use crate::template::{plain_or_quoted, quoted};
 use onloop_syntax::text;
 
 /// One task and its checks.
@@ -77,11 +77,6 @@ impl Task {
         }
         out
     }
-}
-
-/// `text` as a quoted YAML string.
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 #[cfg(test)]

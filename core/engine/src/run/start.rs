@@ -427,7 +427,10 @@ async fn unfinished(
 /// The command line that started this program, and begins a run although another is unfinished.
 fn anew(io: &Io) -> String {
     let argv = &io.start().argv;
-    let verb = argv.get(1).filter(|verb| *verb == "do").map_or("run", String::as_str);
+    let verb = argv
+        .get(1)
+        .filter(|verb| ["do", "plan"].contains(&verb.as_str()))
+        .map_or("run", String::as_str);
     let words = argv.iter().skip(2).map(|word| format!(" {}", text::shell_word(word)));
     format!("onloop {verb} --fresh{}", words.collect::<String>())
 }
