@@ -152,6 +152,7 @@ impl Repo {
                 },
                 target_commit: target.as_ref().and_then(|(_, commit, _)| commit.clone()),
                 target_checked_out_at: target.and_then(|(.., at)| at).map(str::to_owned),
+                target_blocked_by: None,
             }),
         }
     }
