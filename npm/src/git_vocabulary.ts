@@ -397,8 +397,8 @@ export interface Repository {
    */
   target_checked_out_at: string | null;
   /**
-   * A branch beside which git cannot create the requested one, because one name is a leading part of
-   * the other.
+   * A branch beside which git cannot create the requested one, because one name is a leading part
+   * of the other.
    */
   target_blocked_by: string | null;
 }

@@ -7,7 +7,7 @@ use super::source::Source;
 use super::{Decision, Goal, PlanArgs, decide, write};
 use crate::completion::redo;
 use crate::do_task::store_workflow;
-use crate::finish::{DispositionWord, FinishArgs, finish};
+use crate::finish::discard;
 use crate::plan::draft;
 use onloop_effect::{Exit, Io, ProcessSpec, ProcessStatus, Shell};
 use onloop_engine::error::CommandError;
@@ -226,9 +226,7 @@ impl Drafting<'_> {
 
     /// Removes the worktree and branch of the run. The plan does not depend on it.
     async fn discard(&self) {
-        let confirm = Some("discard".to_owned());
-        let args = FinishArgs { confirm, ..FinishArgs::new(&self.id, DispositionWord::Discard) };
-        if let Err(error) = finish(&self.inner, &args).await {
+        if let Err(error) = discard(self.io, &self.id).await {
             error.context("warning: the draft's worktree stays").report(self.io).await;
         }
     }
