@@ -144,6 +144,7 @@ fn an_issue_is_data_for_the_agent_and_its_pull_request_closes_it() {
     for expected in [
         "Issue: https://github.com/a/b/issues/7\n",
         "  Branch: hotl/resolve-issue-7-the-answer-is-wrong\n",
+        "A pull request closes https://github.com/a/b/issues/7.\n",
         " pr\n",
     ] {
         assert!(run.stderr.contains(expected), "{expected}: {}", run.stderr);

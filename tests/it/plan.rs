@@ -108,6 +108,17 @@ fn a_person_sends_the_draft_back_edits_it_and_approves() {
     let prompt = project.read("../home/prompt-2");
     assert!(prompt.contains("it has to be done again: one attempt only"), "{prompt}");
 
+    // A link could lead to a secret file.
+    let draft =
+        project.worktree("hotl/plan-fix-the-answer").join("hotl-workflow-fix-the-answer.md");
+    let moved = draft.with_extension("moved");
+    std::fs::rename(&draft, &moved).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", &draft).unwrap();
+    let run = project.onloop(&words).expect_exit(1);
+    assert!(run.stderr.contains("is not a plain file"), "{}", run.stderr);
+    assert!(run.stderr.contains("--fresh"), "{}", run.stderr);
+    std::fs::rename(&moved, &draft).unwrap();
+
     let mut session = Session::start(&project, &words);
     session.expect("is kept from before");
     session.answer(question, "e");

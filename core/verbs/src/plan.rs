@@ -25,10 +25,10 @@ use source::Source;
 /// Arguments of `onloop plan`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct PlanArgs {
-    /// What the workflow is to achieve, in a sentence [default: the title of --from]
+    /// What to achieve, in a sentence [default: the title of --from]
     #[arg(required_unless_present_any = ["from", "from_run"])]
     pub intent: Option<String>,
-    /// Tasks: a checklist, a folder of spec-kit or OpenSpec, or an issue of GitHub
+    /// Tasks: a checklist, a folder of spec-kit or OpenSpec, or an issue
     #[arg(long, value_name = "FILE|DIR|ISSUE")]
     pub from: Option<String>,
     /// Convert the tasks of --from without an agent
@@ -74,7 +74,7 @@ enum Decision {
     Discard,
 }
 
-/// `onloop plan`: writes a workflow file and prints its path. Without a terminal nobody is asked; in no
+/// `onloop plan`: writes a workflow file and prints its path. Without a terminal it asks nothing; in no
 /// case does the workflow run.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Trying the checks of a workflow that nobody has approved yet.
+//! Trying the checks of a workflow before a person approves it.
 
 use crate::error::CommandError;
 use crate::run::baseline::judged;

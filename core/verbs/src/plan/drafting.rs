@@ -10,7 +10,7 @@ use crate::do_task::store_workflow;
 use crate::finish::discard;
 use crate::plan::draft;
 use onloop_effect::{Exit, Io, ProcessSpec, ProcessStatus, Shell};
-use onloop_engine::error::CommandError;
+use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::lookup::agent::{choose_agents, demand_present};
 use onloop_engine::lookup::runs::{Found, find_all, is_of};
 use onloop_engine::lookup::select::{Fitting, open};
@@ -42,7 +42,7 @@ struct Drafting<'d> {
 ///
 /// # Errors
 ///
-/// There is no commit or no agent, the run fails, or the draft has errors and nobody is asked.
+/// There is no commit or no agent, the run fails, or the draft has errors and there is no terminal.
 pub(super) async fn draft(
     io: &Io,
     args: &PlanArgs,
@@ -94,7 +94,7 @@ async fn demand_commit(io: &Io) -> Result<String, CommandError> {
     }
 }
 
-/// The completed run of this workflow whose draft nobody has decided about.
+/// The completed run of this workflow whose draft no person has decided about.
 async fn kept(io: &Io, workflow: &str) -> Option<String> {
     let workflow = io.canonical(workflow).await.ok()?;
     let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
@@ -111,7 +111,11 @@ impl Drafting<'_> {
         loop {
             let root = self.root().await?;
             let at = (root.as_str(), self.file.as_str());
-            let candidate = Candidate::look(io, at, (self.out, self.source), &mut made).await?;
+            let looked = Candidate::look(io, at, (self.out, self.source), &mut made).await;
+            let candidate = looked.map_err(|error| match error.kind() {
+                ErrorKind::Interrupted => error,
+                _ => error.context("the draft cannot be read").fix("draft anew with --fresh"),
+            })?;
             let findings = candidate.findings();
             let is_new = |words: &String| !told.contains(words);
             let due = findings.iter().filter(|found| !found.is_doubtful || is_new(&found.words));
