@@ -22,10 +22,10 @@ use onloop_verbs::permit;
 use onloop_verbs::{
     FinishArgs, ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine,
     cost, demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint,
-    list, locate, new, next, no_fleet, normalize, notify, prepare, push, receipt, receipt_key,
-    receipt_verify, reject, relocate, replay, report, resume, run, schema, session_clear,
-    session_done, session_list, session_log, session_show, session_stop, session_undo, status,
-    step, stop, summary, transcript, undo, uninstall,
+    list, locate, new, next, no_fleet, normalize, notify, plan, prepare, push, receipt,
+    receipt_key, receipt_verify, reject, relocate, replay, report, resume, run, schema,
+    session_clear, session_done, session_list, session_log, session_show, session_stop,
+    session_undo, status, step, stop, summary, transcript, undo, uninstall,
 };
 
 /// The grammar, for documentation and completions.
@@ -113,6 +113,7 @@ type Ended = Result<Exit, CommandError>;
 fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended> + 'a>> {
     match verb {
         Verb::Do(args) => Box::pin(do_task(io, args)),
+        Verb::Plan(args) => Box::pin(plan(io, args)),
         Verb::Demo(args) => Box::pin(demo(io, args)),
         Verb::Run(args) => Box::pin(run(io, args)),
         Verb::Resume(args) => Box::pin(resume(io, args)),

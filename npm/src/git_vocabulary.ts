@@ -423,6 +423,11 @@ export interface Repository {
    * is locked.
    */
   target_checked_out_at: string | null;
+  /**
+   * A branch beside which git cannot create the requested one, because one name is a leading part
+   * of the other.
+   */
+  target_blocked_by: string | null;
 }
 
 /** One worktree of a repository. */

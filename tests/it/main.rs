@@ -50,6 +50,8 @@ mod permission_staged;
 mod permission_told;
 #[cfg(target_os = "linux")]
 mod permission_touches;
+#[cfg(unix)]
+mod plan;
 mod preflight;
 #[cfg(unix)]
 mod replay;

@@ -498,3 +498,22 @@ fn a_run_in_place_in_a_repository_knows_it() {
     assert_eq!((&prepared.branch, prepared.mode), (&None, IsolationMode::None));
     assert_eq!(prepared.source_head, Some(machine.git("repo", &["rev-parse", "HEAD"])));
 }
+
+#[test]
+fn a_branch_below_or_above_the_wanted_one_is_refused_before_the_run_and_when_simulated() {
+    for other in ["hotl/x/sub", "hotl"] {
+        let project = crate::workspace::Workspace::git();
+        let file = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\
+                    ### 1. One\naction: go\nloop: false\nverify: true\n```sh\ntrue\n```\n";
+        project.write("hotl-workflow-x.md", file);
+        project.commit("Plan");
+        project.git_says(&["branch", other]);
+        let what = format!("git cannot create branch `hotl/x` beside branch `{other}`");
+        let simulated = project.onloop(&["run", "--simulate"]).expect_exit(4);
+        assert!(crate::flat(&simulated.stdout).contains(&what), "{}", simulated.stdout);
+        let run = project.onloop(&["run"]).expect_exit(4);
+        assert!(crate::flat(&run.stderr).contains(&what), "{}", run.stderr);
+        assert!(project.kept_ids().is_empty());
+        project.onloop(&["run", "--branch", "mine"]).expect_exit(0);
+    }
+}

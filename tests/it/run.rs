@@ -22,7 +22,7 @@ mod silent_passes;
 mod simulate;
 mod starting;
 mod survivors;
-mod terminal;
+pub(crate) mod terminal;
 mod untrusted;
 mod watching;
 

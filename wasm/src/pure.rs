@@ -133,6 +133,7 @@ pub fn begin(path: &str, text: &[u8], beginning: &str) -> Result<String, JsError
             auto_approve: beginning["auto_approve"].as_bool().unwrap_or(false),
             reverify: beginning["reverify"].as_bool().unwrap_or(true),
             review_agent: beginning["review_agent"].as_str().map(str::to_owned),
+            issue: None,
         },
     );
     write(&record)

@@ -63,6 +63,7 @@ mod tests {
                 auto_approve: false,
                 reverify: true,
                 review_agent: None,
+                issue: None,
             },
         );
         let table = [

@@ -53,6 +53,12 @@ impl BranchName {
         &self.0
     }
 
+    /// The names that are whole leading parts of this one: `a` and `a/b` for `a/b/c`. Git cannot have a
+    /// branch with one of them beside this one.
+    pub fn leading_parts(&self) -> impl Iterator<Item = &str> {
+        self.0.match_indices('/').map(|(end, _)| &self.0[..end])
+    }
+
     /// Whether the branch must not be worked on unattended.
     pub fn is_protected(&self) -> bool {
         matches!(self.as_str(), "main" | "master")

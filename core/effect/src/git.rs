@@ -493,6 +493,9 @@ pub struct Repository {
     /// The checkout of the requested branch. A worktree whose folder is gone holds no branch unless
     /// it is locked.
     pub target_checked_out_at: Option<String>,
+    /// A branch beside which git cannot create the requested one, because one name is a leading part of
+    /// the other.
+    pub target_blocked_by: Option<String>,
 }
 
 /// One worktree of a repository.

@@ -176,23 +176,6 @@ async fn worktrees_elsewhere(
     }
 }
 
-/// A branch whose name is a leading part of the target's, which git cannot have at once.
-async fn blocking_branch(
-    io: &Io,
-    cwd: &str,
-    repository: &Repository,
-    target: &str,
-) -> Result<Option<String>, Failure> {
-    let (Some(head), None) = (&repository.head, &repository.target_commit) else { return Ok(None) };
-    for (end, _) in target.match_indices('/') {
-        let name = &target[..end];
-        if io.git_merge_base(cwd, head, name).await?.is_some() {
-            return Ok(Some(name.to_owned()));
-        }
-    }
-    Ok(None)
-}
-
 async fn gather(
     io: &Io,
     cwd: &str,
@@ -209,7 +192,6 @@ async fn gather(
         return Ok(RepositoryFacts { survey, elsewhere, bare, ..RepositoryFacts::default() });
     };
     let facts = RepositoryFacts {
-        blocking_branch: blocking_branch(io, cwd, repository, target).await?,
         worktrees: worktrees_elsewhere(io, repository, base).await?,
         ..RepositoryFacts::default()
     };

@@ -33,5 +33,6 @@ pub mod setup;
 pub(crate) mod simulate;
 pub mod start;
 pub mod step_line;
+pub mod trial;
 pub(crate) mod turn;
 pub(crate) mod usage;

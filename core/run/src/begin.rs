@@ -23,6 +23,8 @@ pub struct Beginning {
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
+    /// Address of the issue that the work is to close.
+    pub issue: Option<String>,
 }
 
 /// Why a stored record is not that of a run.
@@ -106,6 +108,7 @@ impl Run {
                 written: Some(Written::of(plan)),
                 reverify: beginning.reverify,
                 review_agent: beginning.review_agent,
+                issue: beginning.issue,
             },
             status: RunStatus::Running,
             pause_reason: None,

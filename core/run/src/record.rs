@@ -179,6 +179,8 @@ pub struct RunSettings {
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
+    /// Address of the issue that the work is to close.
+    pub issue: Option<String>,
 }
 
 words! {

@@ -12,10 +12,10 @@ use onloop_verbs::{
     AbandonArgs, AdoptArgs, ApproveArgs, CompileArgs, ConfineArgs, CostArgs, DemoArgs, DiffArgs,
     DoArgs, DoctorArgs, FetchArgs, FinalizeArgs, FinishArgs, GateArgs, HookArgs, InitArgs,
     InstallArgs, LintArgs, ListArgs, LocateArgs, NewArgs, NextArgs, NormalizeArgs, NotifyArgs,
-    PrepareArgs, PushArgs, ReceiptArgs, ReceiptVerifyArgs, RejectArgs, RelocateArgs, ReplayArgs,
-    ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs, SessionListArgs,
-    SessionLogArgs, SessionShowArgs, SessionUndoArgs, StatusArgs, StepArgs, StopArgs, SummaryArgs,
-    TranscriptArgs, UndoArgs,
+    PlanArgs, PrepareArgs, PushArgs, ReceiptArgs, ReceiptVerifyArgs, RejectArgs, RelocateArgs,
+    ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs,
+    SessionListArgs, SessionLogArgs, SessionShowArgs, SessionUndoArgs, StatusArgs, StepArgs,
+    StopArgs, SummaryArgs, TranscriptArgs, UndoArgs,
 };
 
 /// Runs coding agents unattended and verifies every step
@@ -44,6 +44,8 @@ pub(super) struct Cli {
 pub(super) enum Verb {
     /// Work on one task until the checks pass, without a workflow file
     Do(DoArgs),
+    /// Have an agent draft a workflow file, and approve it
+    Plan(PlanArgs),
     /// Run an example in a throw-away project
     Demo(DemoArgs),
     /// Run a workflow file until it is completed, blocked or paused

@@ -112,6 +112,14 @@ pub const PUSHED_NAMES: usize = 60;
 pub const DIRTY_FILES_LISTED: usize = 20;
 /// Longest file of a project that is searched for its tests.
 pub const PROJECT_FILE_BYTES: u64 = 1024 * 1024;
+/// Most text of an issue, title and comments included, that an agent is shown.
+pub const ISSUE_BYTES: usize = 32 * 1024;
+/// Most rounds in which the findings about a drafted workflow go back to its agent.
+pub const PLAN_ROUNDS: u32 = 3;
+/// Most tasks that a workflow is planned from.
+pub const PLAN_TASKS: usize = 500;
+/// Largest file of tasks, and most of it that an agent is shown.
+pub const PLAN_SOURCE_BYTES: usize = 128 * 1024;
 /// Most generated workflows of one name in a checkout.
 pub const TASKS_OF_ONE_NAME: u32 = 100;
 /// Most runs listed one by one when the beginning of an id fits several.

@@ -14,7 +14,7 @@ use onloop_engine::run::options::DriveArgs;
 use onloop_engine::run::resume::{ResumeArgs, resume_run};
 use onloop_engine::state::store::Store;
 use onloop_engine::terminal::ask::{is_attended, show};
-use onloop_run::{DecisionChannel, Event, Run};
+use onloop_run::{Decider, DecisionChannel, Event, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -48,6 +48,9 @@ pub(crate) async fn complete(
             return Ok(Exit::Done);
         }
         tell_changes(io, store.run()).await;
+        if let Some(issue) = &store.run().settings.issue {
+            io.note(format!("A pull request closes {}.", text::one_line(issue))).await;
+        }
         let choice = match is_attended(io) {
             true => ask(io, &store).await?,
             false => Choice::Later,
@@ -58,7 +61,8 @@ pub(crate) async fn complete(
                 return finish(io, &args).await;
             }
             Choice::Changes(reason) => {
-                redo(io, store, &reason).await?;
+                let by = decider(io, DecisionChannel::Terminal);
+                redo(io, store, &reason, Some(by)).await?;
                 let (run, drive) = (Some(id.clone()).into(), drive.clone());
                 let args = ResumeArgs { run, drive, ..ResumeArgs::default() };
                 let again = resume_run(io, &args).await?;
@@ -106,7 +110,7 @@ async fn ask(io: &Io, store: &Store) -> Result<Choice, CommandError> {
 /// # Errors
 ///
 /// The person pressed Ctrl-C.
-async fn answer(io: &Io, question: &str) -> Result<Option<String>, CommandError> {
+pub(crate) async fn answer(io: &Io, question: &str) -> Result<Option<String>, CommandError> {
     match io.ask(question).await {
         Ok(typed) => Ok(Some(typed.trim().to_owned())),
         Err(failure) if failure.is_interrupted() => Err(CommandError::interrupted()),
@@ -115,16 +119,20 @@ async fn answer(io: &Io, question: &str) -> Result<Option<String>, CommandError>
 }
 
 /// As [`answer`]; an empty line is no answer.
-async fn answer_to(io: &Io, question: &str) -> Result<Option<String>, CommandError> {
+pub(crate) async fn answer_to(io: &Io, question: &str) -> Result<Option<String>, CommandError> {
     Ok(answer(io, question).await?.filter(|typed| !typed.is_empty()))
 }
 
-/// Records that the person wants the last step of a completed run done again.
-async fn redo(io: &Io, mut store: Store, reason: &str) -> Result<(), CommandError> {
+/// Records that the last step of a completed run has to be done again, for a reason that `by` gave.
+pub(crate) async fn redo(
+    io: &Io,
+    mut store: Store,
+    reason: &str,
+    by: Option<Decider>,
+) -> Result<(), CommandError> {
     drive_alone(io, &mut store).await?;
     let step = store.run().steps.len() as u32;
     let reason = io.redacted(&text::one_line(reason));
-    let by = Some(decider(io, DecisionChannel::Terminal));
     let changed = change_by(io, &mut store, Event::StepRedone { step, reason }, by).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;
     changed

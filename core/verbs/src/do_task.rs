@@ -1,6 +1,7 @@
 //! `onloop do`: one task without a workflow file.
 
 use crate::completion::complete;
+use crate::issue::Issue;
 use onloop_effect::{Durability, Exit, Expect, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::{choose_agents, demand_present};
@@ -17,8 +18,12 @@ use onloop_workflow::Task;
 /// Arguments of `onloop do`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct DoArgs {
-    /// What is to be done, in a sentence
-    pub intent: String,
+    /// What is to be done, in a sentence [default: the title of --issue]
+    #[arg(required_unless_present = "issue")]
+    pub intent: Option<String>,
+    /// Issue of GitHub to resolve: its number or address, read with `gh`
+    #[arg(long, value_name = "N|URL")]
+    pub issue: Option<String>,
     /// Command that has to pass, repeatable [default: the tests]
     #[arg(long, value_name = "COMMAND")]
     pub verify: Vec<String>,
@@ -60,16 +65,25 @@ pub enum Dirty {
 ///
 /// There is no check, it cannot run, or the run cannot begin.
 pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
-    let intent = text::one_line(&args.intent);
-    if intent.trim().is_empty() {
+    let given = args.intent.as_deref().map(text::one_line);
+    if given.as_ref().is_some_and(|intent| intent.trim().is_empty()) {
         return Err(CommandError::usage("the task is empty")
             .fix_by("say what is to be done", "onloop do 'Fix the failing test'"));
     }
     // Before anything is made.
     let agents = choose_agents(io, &args.drive.agent, None).await?;
     demand_present(io, &agents).await?;
+    let issue = match &args.issue {
+        Some(word) => Some(Issue::read(io, word).await?),
+        None => None,
+    };
+    let intent = given.or(issue.as_ref().map(Issue::intent)).unwrap_or_default();
+    if let Some(issue) = &issue {
+        io.note(format!("Issue: {}", text::one_line(&issue.url))).await;
+    }
     let mut task = Task {
         intent: intent.trim().to_owned(),
+        material: issue.as_ref().map(Issue::material).unwrap_or_default(),
         attempts: args.attempts,
         gate: args.gate,
         ..Task::default()
@@ -81,7 +95,7 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     let root = repository.clone().unwrap_or(cwd);
     task.worktree = repository.is_some();
     let includes_changes = task.worktree && settle_changes(io, &root, args.dirty).await?;
-    let file = store_workflow(io, &root, &task).await?;
+    let file = store_workflow(io, &root, &task.slug(), task.workflow().into_bytes()).await?;
     let run = RunArgs {
         file: Some(file),
         drive: args.drive.clone(),
@@ -89,7 +103,9 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
         detach: args.detach,
         ..RunArgs::default()
     };
-    let end = run_task(io, &run, TaskRun { task: &task, includes_changes }).await?;
+    let issue = issue.as_ref().map(|issue| issue.url.as_str());
+    let task_run = TaskRun { task: &task, includes_changes, issue };
+    let end = run_task(io, &run, task_run).await?;
     match args.detach {
         true => Ok(end.exit),
         false => complete(io, end, &args.drive).await,
@@ -172,13 +188,17 @@ async fn settle_changes(io: &Io, root: &str, dirty: Option<Dirty>) -> Result<boo
     }
 }
 
-/// Writes the workflow below `.hotl`, which git ignores, and returns its path. The same task has the
-/// same file; another one with the same name gets a number.
-async fn store_workflow(io: &Io, root: &str, task: &Task) -> Result<String, CommandError> {
+/// Writes a generated workflow below `.hotl`, which git ignores, and returns its path. The same content
+/// has the same file; another one with the same name gets a number.
+pub(crate) async fn store_workflow(
+    io: &Io,
+    root: &str,
+    slug: &str,
+    bytes: Vec<u8>,
+) -> Result<String, CommandError> {
     prepare_folder(io, root).await?;
-    let (slug, bytes) = (task.slug(), task.workflow().into_bytes());
     for number in 1..=limits::TASKS_OF_ONE_NAME {
-        let name = if number == 1 { slug.clone() } else { format!("{slug}-{number}") };
+        let name = if number == 1 { slug.to_owned() } else { format!("{slug}-{number}") };
         let path = format!("{root}/.hotl/workflows/hotl-workflow-{name}.md");
         let written = io.write(&path, bytes.clone(), Expect::Absent, Durability::Durable).await;
         match written {

@@ -145,6 +145,17 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
+/// Removes branch and worktree of the run `id`, and says nothing.
+///
+/// # Errors
+///
+/// As [`finish`].
+pub(crate) async fn discard(io: &Io, id: &str) -> Result<(), CommandError> {
+    let confirm = Some("discard".to_owned());
+    let args = FinishArgs { confirm, ..FinishArgs::new(id, DispositionWord::Discard) };
+    alone(io, &args).await.map(|_| ())
+}
+
 /// A run whose outcome is recorded.
 struct Finished {
     store: Store,

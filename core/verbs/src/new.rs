@@ -59,25 +59,12 @@ pub async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
         ))
         .fix_by("use a name such as this", format!("onloop new {example}")));
     }
-    let has_plans = io.stat(PLANS_FOLDER).await.is_ok_and(|stat| stat.kind == FileKind::Folder);
-    let path = match has_plans {
-        true => format!("{PLANS_FOLDER}/{}-{slug}-workflow.md", io.now().to_date()),
-        false => format!("hotl-workflow-{slug}.md"),
-    };
+    let path = workflow_path(io, slug).await;
     let tests = find_tests(io).await;
     let command = tests.as_ref().map(|tests| tests.command.as_str());
     let text = template(args.template.into(), slug, args.intent.as_deref(), command);
     let to_edit = lines_to_edit(&text);
-    match io.write(&path, text.into_bytes(), Expect::Absent, Durability::Durable).await {
-        Ok(_) => {}
-        Err(failure) if failure.kind == FailureKind::Exists => {
-            return Err(CommandError::usage(format!("`{path}` exists; it was left as it is")));
-        }
-        Err(failure) => {
-            return Err(CommandError::from(failure).context(format!("cannot write `{path}`")));
-        }
-    }
-    io.result(format!("{path}\n")).await;
+    write_workflow(io, &path, text.into_bytes()).await?;
     match &tests {
         Some(tests) => {
             let (command, file) = (&tests.command, one_line(&tests.file));
@@ -98,6 +85,41 @@ pub async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
     ))
     .await;
     Ok(Exit::Done)
+}
+
+/// Where a new workflow goes: beside those of its kind.
+pub(crate) async fn workflow_path(io: &Io, slug: &str) -> String {
+    let has_plans = io.stat(PLANS_FOLDER).await.is_ok_and(|stat| stat.kind == FileKind::Folder);
+    match has_plans {
+        true => format!("{PLANS_FOLDER}/{}-{slug}-workflow.md", io.now().to_date()),
+        false => format!("hotl-workflow-{slug}.md"),
+    }
+}
+
+/// Writes a new workflow and prints its path.
+///
+/// # Errors
+///
+/// The file exists, or cannot be written.
+pub(crate) async fn write_workflow(
+    io: &Io,
+    path: &str,
+    bytes: Vec<u8>,
+) -> Result<(), CommandError> {
+    match io.write(path, bytes, Expect::Absent, Durability::Durable).await {
+        Ok(_) => {
+            io.result(format!("{path}\n")).await;
+            Ok(())
+        }
+        Err(failure) if failure.kind == FailureKind::Exists => Err(exists(path)),
+        Err(failure) => Err(CommandError::from(failure).context(format!("cannot write `{path}`"))),
+    }
+}
+
+/// Refuses to write over a file.
+pub(crate) fn exists(path: &str) -> CommandError {
+    let path = one_line(path);
+    CommandError::usage(format!("`{path}` exists; it was left as it is"))
 }
 
 /// The numbers of the lines of `text` that run `make test`, which stands for another command.

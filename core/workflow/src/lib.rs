@@ -49,7 +49,7 @@ pub use plan::{Plan, PlanParts};
 pub use rule::{LintRule, RULES};
 pub use security::is_sensitive;
 pub use task::Task;
-pub use template::{TemplateKind, template};
+pub use template::{TemplateKind, quoted, template};
 
 /// The content of a workflow file, and the findings about it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -66,6 +66,11 @@ pub(crate) fn plain_or_quoted(text: &str) -> String {
     if read.as_deref() == Some(text) && !text.starts_with(['"', '\'']) {
         return text.to_owned();
     }
+    quoted(text)
+}
+
+/// `text`, which is one line, as a quoted value of a field.
+pub fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 

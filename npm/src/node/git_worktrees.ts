@@ -27,6 +27,7 @@ export async function survey(git: GitProgram, cwd: string, branch: string): Prom
   if (line(inside) !== "true") return null;
   const layout = await layoutOf(git, cwd);
   const isAsked = branch !== "";
+  const target = (isAsked && (await commit(git, cwd, `refs/heads/${branch}`))) || null;
   return {
     root: layout.root,
     main_root: await mainRootOf(git, layout),
@@ -34,9 +35,21 @@ export async function survey(git: GitProgram, cwd: string, branch: string): Prom
     branch: (await headBranch(git, cwd)) ?? null,
     head: (await commit(git, cwd, "HEAD")) ?? null,
     dirty: await dirty(git, layout.root),
-    target_commit: (isAsked && (await commit(git, cwd, `refs/heads/${branch}`))) || null,
+    target_commit: target,
     target_checked_out_at: (isAsked && (await holderOf(git, cwd, branch))?.path) || null,
+    target_blocked_by: (isAsked && target === null && (await blockingBranch(git, cwd, branch))) || null,
   };
+}
+
+/** A branch whose name is a leading part of `branch`, or has it as one. */
+async function blockingBranch(git: GitProgram, cwd: string, branch: string): Promise<string | undefined> {
+  const parts = branch.split("/");
+  for (let count = 1; count < parts.length; count++) {
+    const above = parts.slice(0, count).join("/");
+    if (await commit(git, cwd, `refs/heads/${above}`)) return above;
+  }
+  const words = ["for-each-ref", "--count=1", "--format=%(refname:strip=2)", `refs/heads/${branch}`];
+  return line(await git.succeed(cwd, words)) || undefined;
 }
 
 /** Every worktree that holds its branch, the main one first. */

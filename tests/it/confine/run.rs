@@ -233,3 +233,40 @@ fn what_leaves_the_checkout_is_asked_about_and_what_is_denied_stays_denied() {
     place.write("home/.agentize.local.yaml", "permissions:\n  confine: off\n");
     assert_eq!(claude(&place, "sh run.sh")["permissionDecision"], "ask");
 }
+
+#[test]
+fn the_checks_of_a_draft_are_tried_once_confined_and_without_network() {
+    if mechanisms().is_empty() {
+        return;
+    }
+    let place = Place::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    place.write(
+        "repo/draft",
+        &format!(
+            "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n---\n\n\
+             - [ ] **Step 1: Go**\naction: Go.\nloop: false\nverify:\n  - grep -q b a.txt\n  \
+             - touch made-by-a-check ../../../repo/made-by-a-check\n  \
+             - exec 3<>/dev/tcp/127.0.0.1/{port}\n  - no-such-program\n  - test -f draft\n"
+        ),
+    );
+    place.git("repo", &["add", "draft"]);
+    place.git("repo", &["commit", "--quiet", "--message", "Add what an agent would draft"]);
+    let agent = "cat > /dev/null; echo turn >> hotl-workflow-x.md; cp draft hotl-workflow-x.md";
+    let run = place.onloop("repo", &["plan", "X", "--agent-command", agent]).expect_exit(0);
+    for expected in [
+        "check   grep -q b a.txt\n       now     fails (exit code 1)\n",
+        "/made-by-a-check\n       now     fails (exit code 1)\n",
+        &format!("{port}\n       now     fails (exit code 1)\n"),
+        "check   no-such-program\n       now     cannot run: command not found\n",
+        "check   test -f draft\n       now     passes\n",
+    ] {
+        assert!(run.stderr.contains(expected), "{expected}: {}", run.stderr);
+    }
+    let told = run.stderr.matches("`no-such-program` cannot run now: command not found.").count();
+    assert_eq!(told, 1, "{}", run.stderr);
+    assert!(!place.path("repo/made-by-a-check").exists());
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "nothing came through");
+}

@@ -153,6 +153,7 @@ impl Repo {
                 },
                 target_commit: target.as_ref().and_then(|(_, commit, _)| commit.clone()),
                 target_checked_out_at: target.and_then(|(.., at)| at).map(str::to_owned),
+                target_blocked_by: None,
             }),
         }
     }
@@ -189,8 +190,15 @@ fn completed() -> (Run, Vec<u8>) {
         ..Place::default()
     };
     let id = ID.to_owned();
-    let beginning =
-        Beginning { id, place, at, auto_approve: false, reverify: false, review_agent: None };
+    let beginning = Beginning {
+        id,
+        place,
+        at,
+        auto_approve: false,
+        reverify: false,
+        review_agent: None,
+        issue: None,
+    };
     let mut run = Run::begin(&plan, beginning);
     let (mut ledger, mut head) = ledger::begin(at, &run, &Origin::Begun, None);
     let (stdout, stderr) = (String::new(), String::new());

@@ -42,9 +42,11 @@ prop_compose! {
         dirty in prop::collection::vec(path(), 0..3),
         target_commit in of(any::<String>()),
         target_checked_out_at in of(path()),
+        target_blocked_by in of(branch()),
     ) -> Repository {
         Repository {
             root, main_root, linked, branch, head, dirty, target_commit, target_checked_out_at,
+            target_blocked_by,
         }
     }
 }

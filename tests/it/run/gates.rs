@@ -155,7 +155,7 @@ fn a_rejected_step_can_be_done_again_for_a_reason() {
     project.onloop(&["resume", "--agent-command", line]).expect_exit(3);
     assert_eq!(standing(&project), "paused: done, pending");
     let asked = project.read("asked-1");
-    let expected = "The attempt before failed: a person wants it otherwise: shorter please\n";
+    let expected = "The attempt before failed: it has to be done again: shorter please\n";
     assert!(asked.contains(expected), "{asked}");
     gate(&["approved"]).expect_exit(0);
     let said = gate(&["rejected", "--redo", "--reason", "late"]).expect_exit(1).stderr;

@@ -107,7 +107,7 @@ fn warnings_are_shown_and_findings_become_the_next_prompt() {
     project.write("verdict", "VERDICT: READY\n");
     project.onloop(&["resume", "--agent-command", "cat > asked"]).expect_exit(0);
     let asked = project.read("asked");
-    assert!(asked.contains("a person wants it otherwise: stop the leak\n"), "{asked}");
+    assert!(asked.contains("it has to be done again: stop the leak\n"), "{asked}");
     assert!(asked.contains("BLOCK: it leaks\n"), "{asked}");
     assert_eq!(standing(&project), "completed: done");
 }

@@ -14,14 +14,14 @@ use super::{FILE, project, standing};
 use crate::workspace::{Workspace, program};
 
 /// `onloop` at a terminal of its own.
-pub(super) struct Session {
+pub(crate) struct Session {
     pub(super) keyboard: File,
     pub(super) child: Child,
     seen: String,
 }
 
 impl Session {
-    pub(super) fn start(project: &Workspace, arguments: &[&str]) -> Session {
+    pub(crate) fn start(project: &Workspace, arguments: &[&str]) -> Session {
         Session::sized(project, arguments, 100, "xterm-256color")
     }
 
@@ -49,7 +49,7 @@ impl Session {
 
     /// Reads until `text` is on the screen, and forgets everything up to its end.
     #[track_caller]
-    pub(super) fn expect(&mut self, text: &str) {
+    pub(crate) fn expect(&mut self, text: &str) {
         self.expect_all(&[text]);
     }
 
@@ -68,13 +68,13 @@ impl Session {
         }
     }
 
-    fn answer(&mut self, question: &str, keys: &str) {
+    pub(crate) fn answer(&mut self, question: &str, keys: &str) {
         self.expect(question);
         self.keyboard.write_all(format!("{keys}\n").as_bytes()).unwrap();
     }
 
     /// What was seen since, and the exit code.
-    pub(super) fn end(mut self) -> (String, Option<i32>) {
+    pub(crate) fn end(mut self) -> (String, Option<i32>) {
         let mut chunk = [0; 4096];
         // The end of a pseudo-terminal is an error on Linux.
         while let Ok(len @ 1..) = self.keyboard.read(&mut chunk) {

@@ -162,6 +162,7 @@ pub(super) fn surveyed(survey: &GitSurvey, root: &str) -> Vec<(&'static str, Val
             "target_commit": found.target_commit,
             "target_checked_out_at":
                 found.target_checked_out_at.as_ref().map(|path| relative(path, root)),
+            "target_blocked_by": found.target_blocked_by,
         })
     });
     vec![("repository", json!(repository))]

@@ -29,6 +29,7 @@ fn begun(file: &str) -> Run {
         auto_approve: false,
         reverify: false,
         review_agent: None,
+        issue: None,
     };
     Run::begin(&plan, beginning)
 }

@@ -106,6 +106,8 @@ struct StoredOptions {
     report_full: bool,
     no_reverify: bool,
     review_agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    issue: Option<String>,
 }
 
 impl StoredRun {
@@ -157,6 +159,7 @@ impl StoredRun {
                 report_full: settings.report_full,
                 no_reverify: !settings.reverify,
                 review_agent: settings.review_agent,
+                issue: settings.issue,
             },
             reviews: run.reviews.clone(),
             reverified: run.reverified,
@@ -213,6 +216,7 @@ impl StoredRun {
                 written: self.written,
                 reverify: !self.options.no_reverify,
                 review_agent: self.options.review_agent,
+                issue: self.options.issue,
             },
             status: self.status,
             pause_reason: self.pause_reason,

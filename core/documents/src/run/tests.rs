@@ -75,6 +75,7 @@ fn samples() -> Vec<Run> {
         auto_approve: false,
         reverify: true,
         review_agent: Some("claude".to_owned()),
+        issue: Some("https://example.org/a/b/issues/1".to_owned()),
     };
     let mut run = Run::begin(&plan, beginning);
     let mut all = vec![run.clone()];
@@ -151,7 +152,7 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 12] = [
+    const OPTIONAL: [&str; 13] = [
         "last_failure.check",
         "last_failure.idle",
         "written.limits",
@@ -164,6 +165,7 @@ fn may_be_missing(path: &str) -> bool {
         "].step",
         "].detail",
         "reviews.last",
+        "options.issue",
     ];
     // What a shell check runs, what a script is made of, and the result of one check are not.
     let needed = path == "steps[2].verify.command"

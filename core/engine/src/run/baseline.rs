@@ -11,20 +11,31 @@ use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::run::setup::{Readiness, make_ready};
 use crate::run::start::TaskRun;
 use crate::state::store::Store;
-use onloop_effect::{Durability, Expect, Io, ProcessSpec, ProcessStatus, Shell};
+use onloop_effect::{Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus, Shell};
 use onloop_run::{Event, Worker, runner_report, step_line};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::Task;
 
 /// What a check says before the work.
-enum Baseline {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Baseline {
     /// It passes already, so it cannot show that the work was done.
     Passes,
     /// It fails, with the last lines of its output.
-    Fails { how: String, output: String },
+    Fails {
+        /// How it ended.
+        how: String,
+        /// The last lines.
+        output: String,
+    },
     /// It cannot say anything, and why.
-    CannotRun { why: String, output: String },
+    CannotRun {
+        /// Why.
+        why: String,
+        /// The last lines of its output.
+        output: String,
+    },
 }
 
 /// Sets the worktree of a task up, runs each check once and records which ones pass. If all pass, the
@@ -37,7 +48,7 @@ pub(super) async fn prepare_task(
     io: &Io,
     store: &mut Store,
     options: &RunOptions,
-    TaskRun { task, includes_changes }: TaskRun<'_>,
+    TaskRun { task, includes_changes, .. }: TaskRun<'_>,
 ) -> Result<(), CommandError> {
     if includes_changes {
         include_changes(io, store).await?;
@@ -114,6 +125,16 @@ async fn try_check(
         Err(WorkError::Process(failure)) => return Err(failure.into()),
         Err(WorkError::Record(error)) => return Err(error.into()),
     };
+    judged(io, command, timeout_ms, &end)
+}
+
+/// What the end of a command says before the work.
+pub(super) fn judged(
+    io: &Io,
+    command: &str,
+    timeout_ms: u64,
+    end: &ProcessEnd,
+) -> Result<Baseline, CommandError> {
     let (stdout, stderr) = (recorded(&end.stdout), recorded(&end.stderr));
     let report = runner_report(command, &[&stdout, &stderr]);
     let output = io.redacted(&text::printable(format!("{stdout}\n{stderr}").trim()));

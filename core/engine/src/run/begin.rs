@@ -152,5 +152,6 @@ pub(crate) fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -
         auto_approve: false,
         reverify: true,
         review_agent: plan.review.clone(),
+        issue: None,
     }
 }

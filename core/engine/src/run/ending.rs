@@ -94,6 +94,9 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         RunStatus::Paused | RunStatus::Running => Exit::Paused,
         RunStatus::Blocked | RunStatus::Abandoned => Exit::Failed,
     };
+    if options.is_part && exit == Exit::Done {
+        return exit;
+    }
     if options.json {
         let summary = serde_json::to_string_pretty(&documents::summary::summary(run));
         io.result(summary.expect("a summary has only string keys") + "\n").await;
@@ -213,6 +216,7 @@ mod tests {
             auto_approve: false,
             reverify: true,
             review_agent: None,
+            issue: None,
         };
         let run = Run::begin(&plan, beginning);
         Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")

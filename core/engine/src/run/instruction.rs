@@ -118,6 +118,7 @@ mod tests {
             auto_approve: false,
             reverify: true,
             review_agent: Some("codex".to_owned()),
+            issue: None,
         };
         let mut run = Run::begin(&plan, beginning);
         for event in events {
@@ -147,6 +148,7 @@ mod tests {
                 auto_approve: false,
                 reverify: true,
                 review_agent: None,
+                issue: None,
             };
             let begun = Run::begin(&plan, beginning);
             let after = |events: &[Event]| {

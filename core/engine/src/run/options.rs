@@ -51,6 +51,9 @@ pub struct DriveArgs {
     /// Print the final summary as JSON
     #[arg(long)]
     pub json: bool,
+    /// Say nothing about a run that completed: it is a part of what another verb does
+    #[arg(skip)]
+    pub is_part: bool,
 }
 
 /// What becomes of a call that neither a rule nor a person decides.
@@ -143,6 +146,7 @@ impl DriveArgs {
             platform: self.platform,
             verbose: self.verbose,
             json: self.json,
+            is_part: self.is_part,
         }
     }
 
@@ -207,6 +211,7 @@ impl DriveArgs {
             verbose: self.verbose,
             platform: self.platform.unwrap_or(Platform::Codex),
             json: self.json,
+            is_part: self.is_part,
             words: self.words(),
         }
     }
@@ -294,6 +299,8 @@ pub(crate) struct RunOptions {
     pub(crate) platform: Platform,
     /// The final summary is JSON.
     pub(crate) json: bool,
+    /// Nothing is said about a run that completed.
+    pub(crate) is_part: bool,
     /// Options that drive the run like this again, as words of a command line.
     pub(crate) words: Vec<String>,
 }

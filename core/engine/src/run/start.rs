@@ -122,6 +122,8 @@ pub struct TaskRun<'t> {
     pub task: &'t Task,
     /// Whether the uncommitted changes of the checkout are part of the run.
     pub includes_changes: bool,
+    /// Address of the issue that the task is to close.
+    pub issue: Option<&'t str>,
 }
 
 /// As [`run_workflow`] with the workflow of a task, whose baseline comes first. The caller has said what
@@ -135,7 +137,7 @@ pub async fn run_task(io: &Io, args: &RunArgs, task: TaskRun<'_>) -> Result<RunE
 }
 
 async fn start(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<RunEnd, CommandError> {
-    match begin(io, args, task.is_some()).await? {
+    match begin(io, args, task).await? {
         Begun::New(mut store, options) => {
             let (driver, id) = (store.paths().driver_lock(), store.run().id.clone());
             let prepared = match task {
@@ -187,7 +189,7 @@ enum Begun {
     Continue(String),
 }
 
-async fn begin(io: &Io, args: &RunArgs, changes_settled: bool) -> Result<Begun, CommandError> {
+async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Begun, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
     demand_digest(args, &plan, &file)?;
@@ -217,8 +219,9 @@ async fn begin(io: &Io, args: &RunArgs, changes_settled: bool) -> Result<Begun, 
     }
     // Before anything is made for the run.
     let sandbox = args.drive.sandbox(io, &io.start().cwd, plan.confine).await?;
-    let flags = PreflightFlags { changes_settled, ..args.flags(earlier) };
-    let store = match make(io, args, (&plan, &file), &reviewer, &flags).await {
+    let flags = PreflightFlags { changes_settled: task.is_some(), ..args.flags(earlier) };
+    let issue = task.and_then(|task| task.issue);
+    let store = match make(io, args, (&plan, &file), (&reviewer, issue), &flags).await {
         Ok(store) => store,
         Err(error) => {
             sandbox.end(io).await;
@@ -236,12 +239,17 @@ async fn make(
     io: &Io,
     args: &RunArgs,
     (plan, file): (&Plan, &str),
-    reviewer: &Option<Reviewer>,
+    (reviewer, issue): (&Option<Reviewer>, Option<&str>),
     flags: &PreflightFlags,
 ) -> Result<Store, CommandError> {
     let prepared = preflight(io, plan, file, flags).await?;
     let wanted = args.run_id.as_deref();
-    create(io, plan, &prepared, wanted, |beginning| args.beginning(beginning, reviewer)).await
+    let issue = issue.map(str::to_owned);
+    create(io, plan, &prepared, wanted, |beginning| Beginning {
+        issue: issue.clone(),
+        ..args.beginning(beginning, reviewer)
+    })
+    .await
 }
 
 impl RunArgs {
@@ -419,7 +427,10 @@ async fn unfinished(
 /// The command line that started this program, and begins a run although another is unfinished.
 fn anew(io: &Io) -> String {
     let argv = &io.start().argv;
-    let verb = argv.get(1).filter(|verb| *verb == "do").map_or("run", String::as_str);
+    let verb = argv
+        .get(1)
+        .filter(|verb| ["do", "plan"].contains(&verb.as_str()))
+        .map_or("run", String::as_str);
     let words = argv.iter().skip(2).map(|word| format!(" {}", text::shell_word(word)));
     format!("onloop {verb} --fresh{}", words.collect::<String>())
 }

@@ -36,6 +36,7 @@ pub(crate) async fn rebuild(io: &Io, id: &str, file: &str) -> Result<Store, Comm
         auto_approve: false,
         reverify: true,
         review_agent: None,
+        issue: None,
     };
     let by = decider(io, DecisionChannel::Command);
     let created = Store::create(io, Run::begin(&plan, beginning), &Origin::Begun, Some(&by)).await;

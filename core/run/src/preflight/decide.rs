@@ -175,12 +175,12 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
     let (branch, root) = match isolation {
         Isolation::Host => (host(repository, wish)?, here),
         Isolation::Branch => {
-            demand_unblocked(facts, wish)?;
+            demand_unblocked(repository, wish)?;
             acts.extend(branch_in_place(repository, head, wish, relative)?);
             (wish.target().clone(), here)
         }
         Isolation::Worktree => {
-            demand_unblocked(facts, wish)?;
+            demand_unblocked(repository, wish)?;
             let path = facts.worktree_path(repository, wish.target());
             acts.extend(worktree(facts, repository, head, wish, &path)?);
             acts.push(RepositoryChange::CopyWorkflow {
@@ -204,8 +204,8 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
 }
 
 /// Refuses a branch that git could not create.
-fn demand_unblocked(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<(), Stop> {
-    match &facts.blocking_branch {
+fn demand_unblocked(repository: &Repository, wish: &PlacementWish) -> Result<(), Stop> {
+    match &repository.target_blocked_by {
         Some(other) => Err(PlacementRefusal::branch_blocked(wish.target(), other).into()),
         None => Ok(()),
     }

@@ -30,8 +30,6 @@ pub struct RepositoryFacts {
     pub elsewhere: Option<String>,
     /// Whether there is a repository here, but no checkout of it.
     pub bare: bool,
-    /// A branch whose name is the first part of the target's: git cannot have both.
-    pub blocking_branch: Option<String>,
     /// The folder for worktrees of this repository; `None`: the usual one beside the main checkout.
     pub worktrees: Option<String>,
 }

@@ -107,7 +107,7 @@ impl Run {
         }
         self.0.reviews.rounds = 0;
         self.0.completed_at = None;
-        self.do_again(step, format!("a person wants it otherwise: {reason}"), findings);
+        self.do_again(step, format!("it has to be done again: {reason}"), findings);
         let text = format!("↻ Step {step}: to be done again: {reason}");
         self.log(at, "step_redone", Some(step), text, "");
         Ok(())

@@ -26,8 +26,15 @@ pub(super) fn begin_as(steps: Vec<Step>, risk: Risk, change: impl FnOnce(&mut Be
         ..Place::default()
     };
     let id = "demo-20260320T212315Z".to_owned();
-    let mut beginning =
-        Beginning { id, place, at, auto_approve: false, reverify: false, review_agent: None };
+    let mut beginning = Beginning {
+        id,
+        place,
+        at,
+        auto_approve: false,
+        reverify: false,
+        review_agent: None,
+        issue: None,
+    };
     change(&mut beginning);
     Run::begin(&plan, beginning)
 }

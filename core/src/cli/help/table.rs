@@ -21,7 +21,7 @@ type Group = (&'static str, &'static [&'static str]);
 
 /// The verbs for people, in the order in which they are used.
 pub(super) const GROUPS: &[Group] = &[
-    ("Start work", &["do", "new", "lint", "run", "demo"]),
+    ("Start work", &["do", "plan", "new", "lint", "run", "demo"]),
     ("Follow it", &["status", "watch", "web", "diff", "report", "cost"]),
     ("Decide", &["approve", "reject", "resume", "stop", "undo", "finish", "abandon"]),
     ("Agents", &["install", "uninstall", "doctor", "session", "permit", "auto"]),
@@ -82,9 +82,21 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
                 "Name the check and the agent",
                 "onloop do 'Reject empty names' --verify 'cargo test names' --agent codex",
             ),
-            ("Have a person approve the work", "onloop do 'Speed up the parser' --gate"),
+            ("Resolve an issue, and approve the work yourself", "onloop do --issue 12 --gate"),
         ],
         &["run", "new", "finish", "resume"],
+    ),
+    verb(
+        "plan",
+        "The agent works in a worktree that is removed afterwards. onloop lints its draft, tries each \
+         check once in the sandbox and without network, and hands findings back. The steps run \
+         only by `onloop run`. The same command continues with a kept draft.",
+        [
+            ("Have an agent draft the steps", "onloop plan 'Add rate limiting to the API'"),
+            ("Start from the tasks of a specification", "onloop plan --from specs/001-login"),
+            ("Convert a checklist without an agent", "onloop plan --from TODO.md --no-agent"),
+        ],
+        &["run", "lint", "new", "do"],
     ),
     verb(
         "demo",

@@ -45,6 +45,7 @@ pub(super) fn jobs(plan: &Plan) -> Vec<CompiledJob> {
         auto_approve: false,
         reverify: true,
         review_agent: None,
+        issue: None,
     };
     let run = Run::begin(plan, beginning);
     let (mut jobs, mut from) = (Vec::new(), 1);

@@ -13,6 +13,9 @@ pub(super) fn title(run: &Run) -> String {
 /// The text: what needs attention first, then what was done and how it was verified.
 pub(super) fn body(run: &Run, decided: &[Decided], ledger_head: &str) -> String {
     let mut out = format!("{}\n", plain(&run.settings.intent));
+    if let Some(issue) = &run.settings.issue {
+        out += &format!("\nCloses {}\n", text::one_line(issue));
+    }
     let warnings = run.warning_lines(None);
     if !warnings.is_empty() {
         out += "\n## Look at these first\n\n";

@@ -3,10 +3,10 @@
 use super::body;
 use super::context::FinishContext;
 use super::plan::is_web_address;
+use crate::gh::gh;
 use onloop_documents::attestation::decided;
-use onloop_effect::{Io, ProcessEnd, ProcessSpec, ProcessStatus};
-use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::run::checks::private_names;
+use onloop_effect::Io;
+use onloop_engine::error::CommandError;
 use onloop_engine::state::store::Store;
 use onloop_run::Run;
 use onloop_syntax::limits;
@@ -26,8 +26,8 @@ pub(super) async fn open(
     if perhaps_there {
         let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
         let args = [&["pr", "list"][..], &ends[..], &list[..]].concat();
-        let found = address(&gh(io, run, context, &args, String::new()).await?);
-        if let Some(url) = found {
+        let found = gh(io, &context.home, &args, String::new()).await?;
+        if let Some(url) = found.ok().as_deref().and_then(address) {
             return Ok(url);
         }
     }
@@ -38,52 +38,18 @@ pub(super) async fn open(
     let ledger = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await;
     let decided = ledger.map(|(bytes, _)| decided(&bytes)).unwrap_or_default();
     let said = io.redacted(&body::body(run, &decided, store.head_sha256()));
-    let end =
-        gh(io, run, context, &args, text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned())
-            .await?;
-    if let (ProcessStatus::Exited(0), url) = (end.status, address(&end)) {
-        return url.map_or_else(|| Err(unfinished(run, context, "gh named no address")), Ok);
-    }
-    let said = [end.stderr.text(), end.stdout.text()].join("\n");
-    let said = match (said.trim(), end.status) {
-        ("", ProcessStatus::Exited(code)) => format!("exit code {code}"),
-        ("", ProcessStatus::TimedOut) => "it took too long".to_owned(),
-        ("", ProcessStatus::Signalled(_) | ProcessStatus::Interrupted) => {
-            "it was killed".to_owned()
-        }
-        (said, _) => text::ellipsis(said, 2000),
-    };
-    Err(unfinished(run, context, &said))
-}
-
-async fn gh(
-    io: &Io,
-    run: &Run,
-    context: &FinishContext,
-    args: &[&str],
-    input: String,
-) -> Result<ProcessEnd, CommandError> {
-    let spec = ProcessSpec::argv(std::iter::once("gh").chain(args.iter().copied()))
-        .in_folder(&context.home)
-        .without_env(private_names(io))
-        .with_env([("GH_PROMPT_DISABLED", "1")])
-        .with_stdin(input)
-        .label("gh");
-    match io.process(spec).await {
-        Ok(ProcessEnd { status: ProcessStatus::Interrupted, .. }) => {
-            Err(CommandError::new(ErrorKind::Interrupted, "gh was interrupted"))
-        }
-        Ok(end) => Ok(end),
-        Err(failure) if failure.is_not_found() => {
-            Err(unfinished(run, context, "the program `gh` is not installed"))
-        }
-        Err(failure) => Err(failure.into()),
+    let said = text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned();
+    match gh(io, &context.home, &args, said).await? {
+        Ok(said) => match address(&said) {
+            Some(url) => Ok(url),
+            None => Err(unfinished(run, context, "gh named no address")),
+        },
+        Err(why) => Err(unfinished(run, context, &why)),
     }
 }
 
 /// The address that `gh` says at the end of what it says.
-fn address(end: &ProcessEnd) -> Option<String> {
-    let said = end.stdout.text();
+fn address(said: &str) -> Option<String> {
     let mut lines = said.lines().rev().map(str::trim);
     lines.find(|line| is_web_address(line)).map(str::to_owned)
 }

@@ -182,6 +182,7 @@ mod tests {
             auto_approve: false,
             reverify: false,
             review_agent: None,
+            issue: None,
         };
         let run = Run::begin(&plan.expect("a plan"), beginning);
         let (mut bytes, mut head) = ledger::begin(Timestamp::EPOCH, &run, &Origin::Begun, None);

@@ -39,6 +39,10 @@ pub(super) fn survey(
         Some(branch) => branch_commit(repository, branch)?,
         None => None,
     };
+    let target_blocked_by = match branch.filter(|_| target_commit.is_none()) {
+        Some(branch) => blocking_branch(repository, branch)?,
+        None => None,
+    };
     let target_checked_out_at = match branch {
         Some(branch) => checked_out_at(repository, branch)?,
         None => None,
@@ -52,6 +56,7 @@ pub(super) fn survey(
         dirty: dirty(repository)?,
         target_commit,
         target_checked_out_at,
+        target_blocked_by,
     })
 }
 
@@ -101,6 +106,26 @@ fn branch_commit(repository: &Repository, branch: &BranchName) -> Result<Option<
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
         Err(error) => Err(failure(repository, &error)),
     }
+}
+
+/// A branch whose name is a leading part of `branch`, or has it as one.
+fn blocking_branch(
+    repository: &Repository,
+    branch: &BranchName,
+) -> Result<Option<String>, Failure> {
+    for above in branch.leading_parts() {
+        match repository.find_branch(above, BranchType::Local) {
+            Ok(_) => return Ok(Some(above.to_owned())),
+            Err(error) if error.code() == ErrorCode::NotFound => {}
+            Err(error) => return Err(failure(repository, &error)),
+        }
+    }
+    let below = repository
+        .references_glob(&format!("refs/heads/{branch}/*"))
+        .and_then(|mut found| found.next().transpose());
+    let below = below.map_err(|error| failure(repository, &error))?;
+    let name = below.as_ref().and_then(|reference| reference.name().ok());
+    Ok(name.and_then(|name| name.strip_prefix("refs/heads/")).map(str::to_owned))
 }
 
 fn checked_out_at(repository: &Repository, branch: &BranchName) -> Result<Option<String>, Failure> {

@@ -57,6 +57,10 @@ impl GitProgram {
             Some(branch) => self.commit(cwd, &format!("refs/heads/{branch}"))?,
             None => None,
         };
+        let target_blocked_by = match branch.filter(|_| target_commit.is_none()) {
+            Some(branch) => self.blocking_branch(cwd, branch)?,
+            None => None,
+        };
         let main_root = self.main_root(&layout)?;
         let registered = self.registered_around(cwd, || Ok(main_root.clone()))?;
         let holder = branch.and_then(|branch| {
@@ -72,8 +76,22 @@ impl GitProgram {
             dirty: self.dirty(&layout.root)?,
             target_commit,
             target_checked_out_at: holder.map(|entry| utf8(&entry.path)).transpose()?,
+            target_blocked_by,
             root: utf8(&layout.root)?,
         }))
+    }
+
+    /// A branch whose name is a leading part of `branch`, or has it as one.
+    fn blocking_branch(&self, cwd: &Path, branch: &BranchName) -> Result<Option<String>, Failure> {
+        for above in branch.leading_parts() {
+            if self.commit(cwd, &format!("refs/heads/{above}"))?.is_some() {
+                return Ok(Some(above.to_owned()));
+            }
+        }
+        let below = format!("refs/heads/{branch}");
+        let words = ["for-each-ref", "--count=1", "--format=%(refname:strip=2)", &below];
+        let found = text(&self.answer(cwd, &words)?.success()?).to_owned();
+        Ok((!found.is_empty()).then_some(found))
     }
 
     /// Whether `cwd` is inside a repository. Told by what git says, in the C locale, because its exit

@@ -178,11 +178,22 @@ fn a_survey_tells_everything_about_a_checkout() {
             ],
             target_commit: Some(head),
             target_checked_out_at: None,
+            target_blocked_by: None,
         };
         assert_eq!(place.survey("repo/deep/er", "hotl/x"), Some(expected), "{kind}");
         let other = place.survey("repo", "hotl/y").unwrap();
         assert_eq!(other.target_commit, None, "{kind}");
         assert_eq!(place.survey("repo", "--output=x").unwrap().target_commit, None, "{kind}");
+        for (asked, blocking) in [
+            ("hotl", Some("hotl/x")),
+            ("hotl/x/y/z", Some("hotl/x")),
+            ("hotl/x", None),
+            ("hotl/y", None),
+            ("hot", None),
+        ] {
+            let found = place.survey("repo", asked).unwrap().target_blocked_by;
+            assert_eq!(found.as_deref(), blocking, "{kind}: {asked}");
+        }
     }
 }
 

@@ -195,6 +195,7 @@ fn begin(gate: &str, review_agent: Option<&str>) -> Run {
             auto_approve: false,
             reverify: true,
             review_agent: review_agent.map(str::to_owned),
+            issue: None,
         },
     )
 }

@@ -30,9 +30,11 @@ fn waiting() -> Run {
         ..Place::default()
     };
     let id = "a-20261123T090000Z".to_owned();
-    let (auto_approve, reverify, review_agent) = (false, false, None);
-    let mut run =
-        Run::begin(&plan, Beginning { id, place, at: at(0), auto_approve, reverify, review_agent });
+    let (auto_approve, reverify, review_agent, issue) = (false, false, None, None);
+    let mut run = Run::begin(
+        &plan,
+        Beginning { id, place, at: at(0), auto_approve, reverify, review_agent, issue },
+    );
     let result = CheckResult {
         check: 0,
         verdict: CheckVerdict::Passed,

@@ -267,9 +267,9 @@ fn found(words: &str) -> (RepositoryFacts, String) {
         dirty: Vec::new(),
         target_commit: None,
         target_checked_out_at: None,
+        target_blocked_by: None,
     };
     let mut place = TargetFolder::Free;
-    let mut blocking_branch = None;
     let worktree_of = |branch: &str, dirty: &[&str]| TargetFolder::Worktree {
         branch: Some(branch.to_owned()),
         dirty: dirty.iter().map(|&path| path.to_owned()).collect(),
@@ -312,7 +312,7 @@ fn found(words: &str) -> (RepositoryFacts, String) {
                     "hotl-workflow-x.md".to_owned(),
                 ];
             }
-            "branch `hotl` exists" => blocking_branch = Some("hotl".to_owned()),
+            "branch `hotl` exists" => repository.target_blocked_by = Some("hotl".to_owned()),
             "`hotl/x` exists at HEAD" => repository.target_commit = Some(HEAD.to_owned()),
             "`hotl/x` exists at another commit" => {
                 repository.target_commit = Some(OTHER.to_owned());
@@ -348,7 +348,7 @@ fn found(words: &str) -> (RepositoryFacts, String) {
         }
     }
     let survey = GitSurvey { repository: Some(repository) };
-    (RepositoryFacts { survey, place, blocking_branch, ..RepositoryFacts::default() }, workflow)
+    (RepositoryFacts { survey, place, ..RepositoryFacts::default() }, workflow)
 }
 
 fn wanted(words: &str, workflow: String) -> Result<PlacementWish, PlacementRefusal> {

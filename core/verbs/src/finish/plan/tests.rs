@@ -15,6 +15,7 @@ fn run() -> Run {
         auto_approve: false,
         reverify: false,
         review_agent: None,
+        issue: None,
     };
     Run::begin(&plan, beginning)
 }
