@@ -121,6 +121,7 @@ fn checks(record: &StepRecord) -> Vec<Value> {
             "duration_ms": result.measured.map(|measured| measured.duration_ms),
             "output_sha256": sha256(&output),
             "warnings": warnings(std::slice::from_ref(result)),
+            "inputs_observed": result.inputs.is_some(),
         }));
     }
     checks

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::run::check_type;
-use super::summary::{finish_value, warnings};
+use super::summary::{finish_value, inputs, warnings};
 use onloop_run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Check, Gate};
@@ -77,6 +77,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
         },
         "block_reason": block_reason,
         "warnings": warnings(&record.results),
+        "inputs": inputs(&record.results),
     })
 }
 

@@ -82,6 +82,7 @@ fn step(run: &Run, record: &StepRecord) -> Value {
         "gate_mode": record.gate.map(|gate| gate.mode.as_str()),
         "block_reason": block_reason,
         "warnings": warnings(&record.results),
+        "inputs": inputs(&record.results),
         "agent": last.map(|turn| &turn.agent),
         "session": last.and_then(|turn| turn.session.as_ref()),
         "denied": turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied)),
@@ -121,6 +122,20 @@ pub(super) fn warnings(results: &[CheckResult]) -> Value {
             shown["check"] = json!(result.check + 1);
             shown["text"] = json!(warning.to_string());
             shown
+        })
+    });
+    found.collect()
+}
+
+/// The changed files that each of these checks opened, with the number of the check, from 1. A check
+/// whose files were not observed has `observed: false`.
+pub(super) fn inputs(results: &[CheckResult]) -> Value {
+    let found = results.iter().map(|result| {
+        json!({
+            "check": result.check + 1,
+            "observed": result.inputs.is_some(),
+            "files": result.inputs.as_ref().map_or(&[][..], |inputs| &inputs.files),
+            "more": result.inputs.as_ref().map_or(0, |inputs| inputs.more),
         })
     });
     found.collect()

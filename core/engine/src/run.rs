@@ -8,7 +8,6 @@ pub(crate) mod baseline;
 pub mod begin;
 pub mod change;
 pub(crate) mod changed_check;
-pub(crate) mod check_inputs;
 pub(crate) mod checkboxes;
 pub mod checkpoint;
 pub mod checks;

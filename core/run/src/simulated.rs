@@ -157,6 +157,7 @@ fn passing(run: &Run, step: u32, pages: PageChecks) -> Vec<CheckResult> {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     });
     results.collect()
 }

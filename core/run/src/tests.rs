@@ -350,6 +350,7 @@ fn a_record_that_no_run_can_have_is_not_restored() {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     };
     type Change = Box<dyn Fn(&mut Record)>;
     let table: [(Change, &str); 5] = [

@@ -95,6 +95,8 @@ fields! {
         "", ["human", "auto"], []
     Step "baseline" "`true`: the checks run once before the agent does; one that passes already is a warning",
         "what the frontmatter says", ["true", "false"], []
+    Step "may_change" "files that decide what checks check and that this step is meant to change, such as `tests/**`; a list. They are listed, not warned about",
+        "none", [], []
 
     Check "type" "what kind of check this is; required", "",
         ["shell", "browser", "human-review", "artifact"], []

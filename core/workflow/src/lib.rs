@@ -16,6 +16,7 @@ mod markdown;
 mod name;
 pub mod named;
 mod parse;
+pub mod part;
 mod place;
 mod plan;
 mod rule;
@@ -231,6 +232,9 @@ pub struct Step {
     /// Whether the checks run once before the first turn of the agent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub baseline: bool,
+    /// Patterns of files that checks depend on and that this step is meant to change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_change: Vec<String>,
     /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
     /// person.
     #[serde(rename = "security_sensitive")]

@@ -61,6 +61,7 @@ fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     }
 }
 

@@ -43,6 +43,7 @@ pub(super) fn step(number: u32) -> Step {
         checks: vec![Check::Shell(ShellCheck::new("true"))],
         gate: None,
         baseline: false,
+        may_change: Vec::new(),
         sensitive: false,
     }
 }
@@ -61,6 +62,7 @@ pub(super) fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     }
 }
 

@@ -59,12 +59,12 @@ fn what_fits_where_the_cursor_is_is_proposed() {
         (
             "a field of a step, and a new step",
             format!("{FRONT}{step}action: a\n¦"),
-            "loop max_iterations verify gate baseline Step 2",
+            "loop max_iterations verify gate baseline may_change Step 2",
         ),
         (
             "a field between others",
             format!("{FRONT}{step}action: a\n¦\nloop: false\n\n{step}"),
-            "max_iterations verify gate baseline Step 2",
+            "max_iterations verify gate baseline may_change Step 2",
         ),
         ("in an action", format!("{FRONT}{step}action: |\n  ve¦\n"), ""),
         ("gate words", format!("{FRONT}{step}gate: ¦\n"), "human auto"),

@@ -216,6 +216,7 @@ fn verified(step: u32, verdict: CheckVerdict) -> Event {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     };
     Event::StepVerified { step, results: vec![result] }
 }
