@@ -218,6 +218,8 @@ export interface RunView {
   blocked_steps: number;
   /** Steps that are done although no check, checkpoint review or person verified them. */
   unchecked: number;
+  /** Where the checks ran last. */
+  verified_on: "worktree" | "clean_checkout";
   report_path: string;
   /** The outcome of the work. */
   finish: FinishView;
@@ -432,6 +434,8 @@ export interface Receipt {
   }[];
   /** Steps that are done although nothing verified them. */
   unchecked: number;
+  /** Where the checks ran last. */
+  verified_on: "worktree" | "clean_checkout";
   checks_repeated_at_end: boolean;
   finish: FinishView;
   sufficiency: { sufficient: boolean; reasons: string[] };

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::agent::usage;
+use super::receipt::verified_on;
 use onloop_run::{
     CheckResult, CheckVerdict, Finish, Run, RunStatus, StepRecord, StepStatus, TurnRecord,
 };
@@ -38,6 +39,7 @@ pub fn summary(run: &Run) -> Value {
         "failed_steps": count("failed"),
         "blocked_steps": count("blocked"),
         "unchecked": run.unchecked(),
+        "verified_on": verified_on(run),
         "report_path": place.report_path,
         "finish": finish_value(run.finish.as_ref()),
         "usage": run_usage(run),

@@ -11,6 +11,7 @@ pub(crate) mod changed_check;
 pub(crate) mod checkboxes;
 pub mod checkpoint;
 pub mod checks;
+pub(crate) mod clean_checkout;
 pub(crate) mod context;
 pub mod continuation;
 pub mod decider;

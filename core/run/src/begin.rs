@@ -119,6 +119,7 @@ impl Run {
             usage: Usage::default(),
             reviews,
             reverified: false,
+            verified_clean: false,
             finish: None,
             finish_intent: None,
             turns: Vec::new(),

@@ -124,6 +124,9 @@ pub enum Event {
         /// What there is to warn about those that were repeated.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<CheckWarnings>,
+        /// Whether they ran on a clean checkout.
+        #[serde(default, skip_serializing_if = "is_default")]
+        clean: bool,
     },
     /// The run stopped to wait for a person.
     RunPaused {

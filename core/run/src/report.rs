@@ -204,6 +204,9 @@ fn render_verification_notes(run: &Run, out: &mut String) {
     }
     *out += observation_note(run);
     let repeated = match (run.settings.reverify, run.reverified) {
+        (_, true) if run.verified_clean => {
+            "- All machine checks were repeated on a clean checkout after the last step and hold.\n"
+        }
         (true, true) => "- All machine checks were repeated after the last step and still hold.\n",
         (true, false) => "- The machine checks were not confirmed after the last step.\n",
         (false, _) => "- The machine checks were not repeated after the last step, as asked.\n",

@@ -79,6 +79,8 @@ fields! {
         ["on"], []
     Frontmatter "require_checks" "`true`: a step that no check, checkpoint review or person verifies is an error, not a warning",
         "`false`", ["true", "false"], []
+    Frontmatter "verify_clean" "`true`: before the run completes, all checks run once more on a clean checkout, after `setup`",
+        "what `run.verify_clean` of the configuration says", ["true", "false"], []
     Frontmatter "max_review_rounds" "how often findings of a review that says \"not ready\" go back to the agent before a person decides, 0 to 20",
         "2", [], []
     Frontmatter "baseline" "`true`: the checks of every step run once before its agent does; one that passes already is a warning",

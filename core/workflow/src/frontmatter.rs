@@ -42,6 +42,7 @@ words! {
         Setup = "setup",
         Confine = "confine",
         RequireChecks = "require_checks",
+        VerifyClean = "verify_clean",
         MaxReviewRounds = "max_review_rounds",
         Baseline = "baseline",
         PolicyProfile = "policy_profile",
@@ -250,6 +251,9 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
             FrontmatterKey::RequireChecks => {
                 self.front.evidence.require_checks = self.truth(key, value);
+            }
+            FrontmatterKey::VerifyClean => {
+                self.front.evidence.verify_clean = self.truth(key, value);
             }
             FrontmatterKey::MaxReviewRounds => {
                 self.front.evidence.max_review_rounds = self.rounds(key, value);

@@ -196,6 +196,9 @@ pub struct EvidenceRules {
     /// A step that no check, checkpoint review or person verifies is an error.
     #[serde(default, skip_serializing_if = "is_default")]
     pub require_checks: bool,
+    /// All checks pass on a clean checkout before the run completes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verify_clean: bool,
     /// How often the findings of a review that says "not ready" go back to the agent;
     /// `None`: [`limits::REVIEW_ROUNDS`](onloop_syntax::limits::REVIEW_ROUNDS) times.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -112,7 +112,12 @@ fn samples() -> Vec<Run> {
         Event::StepStarted { step: 3 },
         Event::StepVerified { step: 3, results: passed(1) },
         reviewed(None, Verdict::Ready),
-        Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() },
+        Event::ChecksRepeated {
+            repeated: 2,
+            failures: Vec::new(),
+            warnings: Vec::new(),
+            clean: false,
+        },
         Event::RunFinalized,
         Event::FinishIntended {
             act: FinishAct::Discard { commit: None },

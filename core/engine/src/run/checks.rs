@@ -10,6 +10,7 @@ use verdict::{CommandEnd, has_to_fail, verdict};
 
 use crate::error::CommandError;
 use crate::run::changed_check::{Changes, Found};
+use crate::run::clean_checkout::{self, CleanOutcome};
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
@@ -81,6 +82,8 @@ struct Place<'c> {
     /// What people see meanwhile.
     label: String,
     options: &'c CheckOptions,
+    /// The folder in which it is evaluated.
+    root: &'c str,
     /// Files whose opening counts.
     observe: &'c [String],
 }
@@ -117,8 +120,9 @@ pub async fn verify_step(
             continue;
         }
         let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
-        let expected = changes.expected(io, store.run(), check, &options.root).await;
-        let place = Place { step, index, label, options, observe: &expected.observe };
+        let root = &options.root;
+        let expected = changes.expected(io, store.run(), check, root).await;
+        let place = Place { step, index, label, options, root, observe: &expected.observe };
         let mut evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
             Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
@@ -162,7 +166,7 @@ pub async fn take_baseline(
     let mut passed = Vec::new();
     for (index, check) in checks.iter().enumerate().filter(|(_, check)| is_machine_check(check)) {
         let label = format!("Step {step}: baseline{}", of_several(index, checks.len()));
-        let place = Place { step, index, label, options, observe: &[] };
+        let place = Place { step, index, label, options, root: &options.root, observe: &[] };
         match evaluate(io, store, check, &place).await {
             Ok(evaluated) if evaluated.verdict == CheckVerdict::Passed => passed.push(index as u32),
             Ok(_) => {}
@@ -183,8 +187,8 @@ fn with_baseline(run: &Run, (step, index): (u32, usize), mut found: Found) -> Fo
 }
 
 /// Repeats the machine checks of all steps, except those that were expected to fail: they
-/// describe the moment before the work, not its result. Returns what is to be recorded; `None` when
-/// interrupted.
+/// describe the moment before the work, not its result. Where it is asked for, they run on a clean
+/// checkout. Returns what is to be recorded; `None` when interrupted.
 ///
 /// # Errors
 ///
@@ -193,6 +197,35 @@ pub async fn repeat_checks(
     io: &Io,
     store: &mut Store,
     options: &CheckOptions,
+) -> Result<Option<Event>, StoreError> {
+    if !clean_checkout::is_wanted(io, store.run()).await {
+        return repeat_in(io, store, options, (&options.root, false)).await;
+    }
+    match clean_checkout::check_out(io, store, &options.sandbox).await? {
+        CleanOutcome::Ready(checkout) => {
+            let repeated = repeat_in(io, store, options, (&checkout.root, true)).await;
+            checkout.remove(io).await;
+            repeated
+        }
+        CleanOutcome::Failed(why) => Ok(Some(without_checkout(store.run(), io.now(), &why))),
+        CleanOutcome::Interrupted => Ok(None),
+    }
+}
+
+/// The event of a run whose checks cannot run on a clean checkout.
+fn without_checkout(run: &Run, at: Timestamp, why: &str) -> Event {
+    let reason = format!("it could not be made: {why}");
+    let evaluated = Evaluated::said(CheckVerdict::CannotEvaluate { reason }, String::new());
+    let failures = vec![(run.steps.len() as u32, evaluated.result(0, at, Found::default()))];
+    Event::ChecksRepeated { repeated: 0, failures, warnings: Vec::new(), clean: true }
+}
+
+/// Repeats the checks in the folder `root`, which is in a clean checkout or not.
+async fn repeat_in(
+    io: &Io,
+    store: &mut Store,
+    options: &CheckOptions,
+    (root, clean): (&str, bool),
 ) -> Result<Option<Event>, StoreError> {
     let mut repeated = 0;
     let (mut failures, mut remarked) = (Vec::new(), Vec::new());
@@ -209,9 +242,11 @@ pub async fn repeat_checks(
                 continue;
             }
             repeated += 1;
-            let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
-            let expected = changes.expected(io, store.run(), check, &options.root).await;
-            let place = Place { step, index, label, options, observe: &expected.observe };
+            let place = if clean { " on a clean checkout" } else { "" };
+            let label =
+                format!("Step {step}: verify again{place}{}", of_several(index, checks.len()));
+            let expected = changes.expected(io, store.run(), check, root).await;
+            let place = Place { step, index, label, options, root, observe: &expected.observe };
             let mut evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
                 Err(NoVerdict::Interrupted) => return Ok(None),
@@ -232,7 +267,7 @@ pub async fn repeat_checks(
             }
         }
     }
-    Ok(Some(Event::ChecksRepeated { repeated, failures, warnings: remarked }))
+    Ok(Some(Event::ChecksRepeated { repeated, failures, warnings: remarked, clean }))
 }
 
 /// Which of several checks it is.
@@ -312,7 +347,7 @@ async fn evaluate(
     match check {
         Check::Shell(shell) => run_command(io, store, shell, place).await,
         Check::Artifact { path, assertion } => {
-            Ok(look_at_artifact(io, place.options, path, assertion).await)
+            Ok(look_at_artifact(io, place.root, path, assertion).await)
         }
         Check::HumanReview { prompt } => Ok(ask_for_review(prompt.clone())),
         Check::Browser { url, check } => look_at_page(io, store, url, check, place).await,
@@ -334,9 +369,9 @@ async fn run_command(
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
     let timeout_ms = check.timeout_ms.unwrap_or(place.options.timeout_ms);
-    let root = &place.options.root;
+    let root = place.root;
     let cwd = match &check.cwd {
-        None => root.clone(),
+        None => root.to_owned(),
         Some(folder) => match inside(io, root, folder).await {
             Inside::At(path) => path,
             Inside::Absent => return Ok(cannot(format!("`cwd: {folder}` does not exist"))),
@@ -362,7 +397,7 @@ async fn judge_command(
 ) -> Result<Evaluated, NoVerdict> {
     let timeout_ms = spec.timeout_ms.unwrap_or(place.options.timeout_ms);
     let work = Work::new(Worker::Check, place.step, &place.options.sandbox);
-    let work = Work { network: check.network, ..work };
+    let work = Work { network: check.network, folder: Some(place.root), ..work };
     let spec = spec.observe(place.observe.to_vec());
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
@@ -474,7 +509,7 @@ async fn look_at_page(
         });
     };
     let spec = ProcessSpec::new(onloop_agents::command_line(checker))
-        .in_folder(&place.options.root)
+        .in_folder(place.root)
         .without_env(private_names(io))
         .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
         .timeout_ms(place.options.timeout_ms)

@@ -118,6 +118,7 @@ pub(super) fn run() -> Value {
             "failed_steps": count(),
             "blocked_steps": count(),
             "unchecked": count(),
+            "verified_on": { "enum": ["worktree", "clean_checkout"] },
             "usage": usage(),
             "review": review,
             "finish": finish(),
