@@ -33,8 +33,10 @@ pub(crate) enum CleanOutcome {
 
 /// Whether the checks of `run` have to pass on a clean checkout before it completes.
 pub(crate) async fn is_wanted(io: &Io, run: &Run) -> bool {
-    run.settings.evidence.verify_clean
-        || config::own(io, &run.place.execution_root).await.verify_clean
+    // The agent cannot write the checkout that a run with a worktree was started in.
+    let place = &run.place;
+    let started_in = place.repo_root.as_ref().unwrap_or(&place.execution_root);
+    run.settings.evidence.verify_clean || config::own(io, started_in).await.verify_clean
 }
 
 /// Checks out what is in the checkout of the run now, and makes it ready as its worktree was. What a
