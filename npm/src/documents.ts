@@ -218,6 +218,8 @@ export interface RunView {
   blocked_steps: number;
   /** Steps that are done although no check, checkpoint review or person verified them. */
   unchecked: number;
+  /** Where the checks ran last. */
+  verified_on: "worktree" | "clean_checkout";
   report_path: string;
   /** The outcome of the work. */
   finish: FinishView;
@@ -234,6 +236,8 @@ export interface RunView {
     block_reason: string | null;
     /** Warnings about checks that passed. */
     warnings: WarningView[];
+    /** The changed files that each check opened. */
+    inputs: InputsView[];
     /** The last agent of the step, and its conversation. */
     agent: string | null;
     session: string | null;
@@ -281,6 +285,8 @@ export interface CheckView {
   /** When it was evaluated last. */
   at: string | null;
   warnings: string[];
+  /** The files that it opened and that the run had changed, on one line. */
+  opened?: string;
 }
 
 /** A question for a person, with the facts for the answer. */
@@ -332,6 +338,8 @@ export interface CheckView {
   /** When it was evaluated last. */
   at: string | null;
   warnings: string[];
+  /** The files that it opened and that the run had changed, on one line. */
+  opened?: string;
 }
 
 /** The sandbox of the processes of a worker. */
@@ -345,19 +353,41 @@ export interface HoldView {
   why?: string;
 }
 
+/** A file that the run changed and that a check depends on. */
+export interface ChangedFileView {
+  /** The file, relative to the top folder of the checkout. */
+  path: string;
+  /** `opened`: while the check ran; `named`: by its name only. */
+  found: "opened" | "named";
+  change: "changed" | "created" | "removed";
+  /** Whether it is new and hides a module or a tool. */
+  hides?: boolean;
+  /** Whether `may_change` of every step that changed it names it. */
+  expected?: boolean;
+  /** The steps in which it changed. */
+  steps?: number[];
+  added?: number;
+  removed?: number;
+}
+
+/** The files that a check opened and that the run had changed. */
+export interface InputsView {
+  /** The number of the check in its step, from 1. */
+  check: number;
+  /** Whether the host observed which files were opened. */
+  observed: boolean;
+  files: ChangedFileView[];
+  /** How many more there are. */
+  more: number;
+}
+
 /** A warning about the result of a check. */
-export interface WarningView {
+export interface WarningView extends Partial<ChangedFileView> {
   kind: "check_changed" | "check_unseen" | "passed_before";
   /** The number of the check in its step, from 1. */
   check: number;
   /** The whole warning, for people. */
   text: string;
-  /** The file, relative to the top folder of the checkout. */
-  path?: string;
-  /** The steps in which it changed. */
-  steps?: number[];
-  added?: number;
-  removed?: number;
   /** Why the result is unknown. */
   reason?: string;
 }
@@ -400,9 +430,12 @@ export interface Receipt {
     };
     block_reason: string | null;
     warnings: WarningView[];
+    inputs: InputsView[];
   }[];
   /** Steps that are done although nothing verified them. */
   unchecked: number;
+  /** Where the checks ran last. */
+  verified_on: "worktree" | "clean_checkout";
   checks_repeated_at_end: boolean;
   finish: FinishView;
   sufficiency: { sufficient: boolean; reasons: string[] };

@@ -62,6 +62,12 @@ export interface ProcessSpec {
    */
   announce: boolean;
   /**
+   * Files whose opening `ProcessEnd.opened` reports, at most `limits.OBSERVED_FILES`. Of a folder,
+   * and of the nearest folder above a missing path, the listing and what lies directly in it count.
+   * A host without this ability ignores it.
+   */
+  observe: string[];
+  /**
    * The files and the network that the program may use; `null`: those of the host. A host that
    * cannot enforce all of it starts nothing: `unsupported`.
    */
@@ -195,6 +201,11 @@ export interface ProcessEnd {
   duration_ms: number;
   /** The mechanism that enforced `ProcessSpec.confine`; `null`: not confined. */
   confined?: Mechanism | null;
+  /**
+   * The paths of `ProcessSpec.observe` that any process of the machine opened while the program
+   * ran; `null`: not observed.
+   */
+  opened?: string[] | null;
 }
 
 /** How a program ended. */

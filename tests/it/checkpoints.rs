@@ -1,6 +1,7 @@
 //! Checkpoints of whole runs in real repositories, and of random trees.
 
 mod changed;
+mod clean;
 mod property;
 
 use std::fs;

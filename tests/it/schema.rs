@@ -127,6 +127,8 @@ fn every_record_that_is_written_fits_its_schema_and_fills_it() {
             "confined",
             "ledger",
             "require_checks",
+            "verify_clean",
+            "verified_clean",
             "max_review_rounds",
         ];
         let missing = known("/properties").keys().filter(|key| written.get(key).is_none());

@@ -124,6 +124,7 @@ pub(crate) fn end(process: SimProcess, spec: &ProcessSpec, interrupted: bool) ->
         stderr: captured(&process.stderr),
         duration_ms,
         confined: spec.confine.is_some().then_some(Mechanism::Landlock),
+        opened: None,
     }
 }
 

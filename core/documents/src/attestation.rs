@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::ledger::{Ledger, sha256};
-use super::receipt::reference;
+use super::receipt::{reference, verified_on};
 use super::run::{check_type, verdict_parts};
 use super::summary::{run_usage, warnings};
 use onloop_run::{GateDecision, Mode, Run, RunStatus, StepRecord};
@@ -91,6 +91,7 @@ fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
         "checks": run.steps.iter().flat_map(checks).collect::<Vec<_>>(),
         "unchecked_steps": unchecked_steps(run),
         "checks_repeated_at_end": run.reverified,
+        "verified_on": verified_on(run),
         "decisions": decisions(ledger),
         "confinement": run.holds,
         "agents": agents(run),
@@ -121,6 +122,7 @@ fn checks(record: &StepRecord) -> Vec<Value> {
             "duration_ms": result.measured.map(|measured| measured.duration_ms),
             "output_sha256": sha256(&output),
             "warnings": warnings(std::slice::from_ref(result)),
+            "inputs_observed": result.inputs.is_some(),
         }));
     }
     checks

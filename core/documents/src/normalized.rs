@@ -75,6 +75,9 @@ fn step(step: &Step) -> Value {
     if step.baseline {
         document["baseline"] = json!(true);
     }
+    if !step.may_change.is_empty() {
+        document["may_change"] = json!(step.may_change);
+    }
     if let Some(script) = &step.script {
         document["script"] = json!({ "shell": script.shell.as_str(), "text": script.text });
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::run::check_type;
-use super::summary::{finish_value, warnings};
+use super::summary::{finish_value, inputs, warnings};
 use onloop_run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Check, Gate};
@@ -29,10 +29,19 @@ pub fn receipt(run: &Run) -> Value {
         "evidence": run.steps.iter().map(|step| evidence(run, step)).collect::<Vec<_>>(),
         "unchecked": run.unchecked(),
         "checks_repeated_at_end": run.reverified,
+        "verified_on": verified_on(run),
         "finish": finish_value(run.finish.as_ref()),
         "sufficiency": { "sufficient": reasons.is_empty(), "reasons": reasons },
         "redaction": { "contains_output": false, "contains_prompts": false },
     })
+}
+
+/// Where the checks ran last: in the worktree that the agent wrote, or on a clean checkout of it.
+pub(super) fn verified_on(run: &Run) -> &'static str {
+    match run.reverified && run.verified_clean {
+        true => "clean_checkout",
+        false => "worktree",
+    }
 }
 
 fn evidence(run: &Run, record: &StepRecord) -> Value {
@@ -77,6 +86,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
         },
         "block_reason": block_reason,
         "warnings": warnings(&record.results),
+        "inputs": inputs(&record.results),
     })
 }
 

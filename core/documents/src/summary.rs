@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::agent::usage;
+use super::receipt::verified_on;
 use onloop_run::{
     CheckResult, CheckVerdict, Finish, Run, RunStatus, StepRecord, StepStatus, TurnRecord,
 };
@@ -38,6 +39,7 @@ pub fn summary(run: &Run) -> Value {
         "failed_steps": count("failed"),
         "blocked_steps": count("blocked"),
         "unchecked": run.unchecked(),
+        "verified_on": verified_on(run),
         "report_path": place.report_path,
         "finish": finish_value(run.finish.as_ref()),
         "usage": run_usage(run),
@@ -82,6 +84,7 @@ fn step(run: &Run, record: &StepRecord) -> Value {
         "gate_mode": record.gate.map(|gate| gate.mode.as_str()),
         "block_reason": block_reason,
         "warnings": warnings(&record.results),
+        "inputs": inputs(&record.results),
         "agent": last.map(|turn| &turn.agent),
         "session": last.and_then(|turn| turn.session.as_ref()),
         "denied": turns.iter().fold(0u64, |sum, turn| sum.saturating_add(turn.denied)),
@@ -121,6 +124,20 @@ pub(super) fn warnings(results: &[CheckResult]) -> Value {
             shown["check"] = json!(result.check + 1);
             shown["text"] = json!(warning.to_string());
             shown
+        })
+    });
+    found.collect()
+}
+
+/// The changed files that each of these checks opened, with the number of the check, from 1. A check
+/// whose files were not observed has `observed: false`.
+pub(super) fn inputs(results: &[CheckResult]) -> Value {
+    let found = results.iter().map(|result| {
+        json!({
+            "check": result.check + 1,
+            "observed": result.inputs.is_some(),
+            "files": result.inputs.as_ref().map_or(&[][..], |inputs| &inputs.files),
+            "more": result.inputs.as_ref().map_or(0, |inputs| inputs.more),
         })
     });
     found.collect()

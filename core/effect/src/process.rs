@@ -56,6 +56,10 @@ pub struct ProcessSpec {
     /// Answers with [`Outcome::Started`](super::Outcome::Started) as soon as the program runs, and
     /// leaves it running, so that the caller can record its group.
     pub announce: bool,
+    /// Files whose opening [`ProcessEnd::opened`] reports, at most [`limits::OBSERVED_FILES`]. Of a
+    /// folder, and of the nearest folder above a missing path, the listing and what lies directly in
+    /// it count. A host without this ability ignores it.
+    pub observe: Vec<String>,
     /// The files and the network that the program may use; `None`: those of the host. A host that
     /// cannot enforce all of it starts nothing: `Unsupported`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +87,7 @@ impl ProcessSpec {
             wake_on_input: false,
             wake_on_lines: false,
             announce: false,
+            observe: Vec::new(),
             confine: None,
         }
     }
@@ -135,6 +140,11 @@ impl ProcessSpec {
     /// Writes both streams to this file as they come.
     pub fn stream_to(self, path: impl Into<String>) -> ProcessSpec {
         ProcessSpec { stream_to: Some(path.into()), ..self }
+    }
+
+    /// Reports which of these files are opened meanwhile.
+    pub fn observe(self, files: Vec<String>) -> ProcessSpec {
+        ProcessSpec { observe: files, ..self }
     }
 
     /// Shows a live status line with this name.
@@ -192,6 +202,10 @@ pub struct ProcessEnd {
     /// The mechanism that enforced [`ProcessSpec::confine`]; `None`: not confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confined: Option<Mechanism>,
+    /// The paths of [`ProcessSpec::observe`] that any process of the machine opened while the
+    /// program ran; `None`: not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened: Option<Vec<String>>,
 }
 
 /// How a program ended.

@@ -30,7 +30,8 @@ pub fn rooted(request: Request, cwd: &str) -> Request {
         Request::Holder { path } => Request::Holder { path: at(path) },
         Request::Process(spec) => {
             let (spec_cwd, stream_to) = (at(spec.cwd), spec.stream_to.map(at));
-            Request::Process(ProcessSpec { cwd: spec_cwd, stream_to, ..spec })
+            let observe = spec.observe.into_iter().map(at).collect();
+            Request::Process(ProcessSpec { cwd: spec_cwd, stream_to, observe, ..spec })
         }
         Request::Git(request) => Request::Git(rooted_git(request, cwd)),
         Request::Changes { folders, wait_ms } => {

@@ -122,6 +122,7 @@ impl Run {
             usage: Usage::default(),
             reviews,
             reverified: false,
+            verified_clean: false,
             finish: None,
             finish_intent: None,
             turns: Vec::new(),

@@ -5,11 +5,11 @@ use super::finish::{FinishAct, FinishOutcome};
 use super::hold::Hold;
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
-use super::warning::{CheckWarnings, Warning};
+use super::warning::{ChangedInputs, CheckWarnings, Warning};
 use onloop_effect::ProcessGroup;
 use onloop_syntax::form::{given, is_default};
 use onloop_syntax::money::Money;
-use onloop_syntax::text::words;
+use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
 use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Plan, Risk, Step};
@@ -124,6 +124,9 @@ pub enum Event {
         /// What there is to warn about those that were repeated.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<CheckWarnings>,
+        /// Whether they ran on a clean checkout.
+        #[serde(default, skip_serializing_if = "is_default")]
+        clean: bool,
     },
     /// The run stopped to wait for a person.
     RunPaused {
@@ -438,6 +441,19 @@ pub struct CheckResult {
     /// What a person may want to know about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// The files that were opened while it ran and that the run had changed; `None`: not observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<ChangedInputs>,
+}
+
+impl CheckResult {
+    /// `opened 2 changed files: src/a.rs (step 1), src/b.rs (step 2)`; `None`: it opened none, or
+    /// that was not observed.
+    pub fn opened_line(&self) -> Option<String> {
+        let inputs = self.inputs.as_ref().filter(|inputs| !inputs.files.is_empty())?;
+        let count = inputs.files.len() as u64 + inputs.more;
+        Some(format!("opened {}: {inputs}", text::counted(count, "changed file")))
+    }
 }
 
 /// How the command of a check ended.

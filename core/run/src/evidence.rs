@@ -30,6 +30,12 @@ impl Run {
         (count > 0).then(|| format!("{count} of {} unchecked", text::counted(steps, "step")))
     }
 
+    /// Whether all machine checks have to be repeated before the run completes.
+    pub fn repeat_is_due(&self) -> bool {
+        let clean = self.settings.evidence.verify_clean;
+        ((self.settings.reverify || clean) && !self.reverified) || (clean && !self.verified_clean)
+    }
+
     /// Why the record does not prove that the work is done; empty when it does.
     pub fn missing_evidence(&self) -> Vec<&'static str> {
         let mut reasons = Vec::new();
@@ -39,7 +45,7 @@ impl Run {
         if self.steps.iter().any(|step| step.status != StepStatus::Done) {
             reasons.push("steps_not_done");
         }
-        if self.settings.reverify && !self.reverified {
+        if self.repeat_is_due() {
             reasons.push(UNVERIFIED);
         }
         let approved = |step: &StepRecord| {

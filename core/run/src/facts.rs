@@ -64,6 +64,9 @@ pub struct CheckFact {
     pub at: Option<Timestamp>,
     /// What a person may want to know about it, one line each.
     pub warnings: Vec<String>,
+    /// The files that it opened and that the run had changed, on one line; `None`: there were none,
+    /// or that was not observed.
+    pub opened: Option<String>,
 }
 
 /// What changed in files since a person has last approved something.
@@ -190,6 +193,7 @@ impl CheckFact {
             took_ms: result.and_then(|result| result.measured).map(|took| took.duration_ms),
             at: result.and_then(|result| result.at),
             warnings: warnings.iter().map(|warning| text::one_line(&warning.to_string())).collect(),
+            opened: result.and_then(CheckResult::opened_line),
         }
     }
 }
@@ -263,6 +267,9 @@ impl CheckFact {
         for warning in &self.warnings {
             writeln!(f, "    {}", text::wrapped(&format!("⚠ {warning}"), COLUMNS - 4, 6))?;
         }
+        if let Some(opened) = &self.opened {
+            writeln!(f, "    {}", text::wrapped(opened, COLUMNS - 4, 6))?;
+        }
         Ok(())
     }
 }
@@ -305,6 +312,7 @@ mod tests {
             warnings: vec![
                 "ci/check.sh, which it names, was changed in step 1 (+1 -12)".to_owned(),
             ],
+            opened: Some("opened 1 changed file: src/hello.c (step 1)".to_owned()),
         };
         let looks = CheckFact {
             what: "human review, is it friendly?".to_owned(),
@@ -312,6 +320,7 @@ mod tests {
             took_ms: None,
             at: None,
             warnings: Vec::new(),
+            opened: None,
         };
         let lines =
             " hello.txt | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n".to_owned();
@@ -345,7 +354,8 @@ mod tests {
             "Step 2 of 3: Polish it (risk: medium)\n  Make it friendlier\n  than before\n  \
              ✓ command sh ci/check.sh --all --with-everything-that-there-is and then some\n    \
              (1.2 s, 3 min ago)\n    \
-             ⚠ ci/check.sh, which it names, was changed in step 1 (+1 -12)\n  \
+             ⚠ ci/check.sh, which it names, was changed in step 1 (+1 -12)\n    \
+             opened 1 changed file: src/hello.c (step 1)\n  \
              ⏸ human review, is it friendly?: waits for you\n  \
              ⚠ Step 1, check 1: ci/lint.sh, which it names, was changed in step 1 (+0 -9)\n  \
              Changed by this step:\n    a.txt | 1 +\n  Changed since you approved step 1:\n    hello.txt | 2 +-\n    1 file changed, 1 \

@@ -133,7 +133,7 @@ impl Run {
         if self.settings.review_agent.is_some() && !self.reviews.finally_reviewed {
             return Next::Review { step: None };
         }
-        if self.settings.reverify && !self.reverified {
+        if self.repeat_is_due() {
             return Next::Repeat;
         }
         Next::Finalize

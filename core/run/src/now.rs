@@ -150,8 +150,11 @@ impl Run {
         if self.settings.review_agent.is_some() && !self.reviews.finally_reviewed {
             parts.push("the final review");
         }
-        if self.settings.reverify && !self.reverified {
-            parts.push("all checks once more");
+        if self.repeat_is_due() {
+            parts.push(match self.settings.evidence.verify_clean {
+                true => "all checks once more on a clean checkout",
+                false => "all checks once more",
+            });
         }
         parts.push("the end");
         parts.join(", ")

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::record::Run;
+use super::record::{Run, StepRecord};
 use onloop_workflow::implied::{Implied, implied_by};
 use onloop_workflow::{Risk, named};
 
 /// Files that no agent may change, by their paths relative to the execution root.
 #[derive(Clone, Debug, Default)]
 pub struct Protection {
-    patterns: Vec<glob::Pattern>,
+    patterns: FilePatterns,
     /// Files that checks run; a step may begin one of them.
     run_by_checks: BTreeSet<String>,
     /// What programs of checks take their rules from; likewise.
@@ -28,27 +28,18 @@ pub enum ProtectedAs {
 impl Protection {
     /// Whether nothing is protected.
     pub fn is_empty(&self) -> bool {
-        self.patterns.is_empty() && self.run_by_checks.is_empty() && self.implied.is_empty()
+        self.patterns.0.is_empty() && self.run_by_checks.is_empty() && self.implied.is_empty()
     }
 
     /// Whether the workflow file itself asks for it.
     pub fn is_written(&self) -> bool {
-        !self.patterns.is_empty()
+        !self.patterns.0.is_empty()
     }
 
-    /// Why the file may not be changed; `None`: it may be. A pattern that names a folder is about
-    /// everything in it.
+    /// Why the file may not be changed; `None`: it may be.
     pub fn of(&self, path: &str) -> Option<ProtectedAs> {
-        const OPTIONS: glob::MatchOptions = glob::MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: false,
-        };
-        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-        for end in ends {
-            if self.patterns.iter().any(|pattern| pattern.matches_with(&path[..end], OPTIONS)) {
-                return Some(ProtectedAs::Written);
-            }
+        if self.patterns.name(path) {
+            return Some(ProtectedAs::Written);
         }
         let implied = || self.implied.iter().any(|implied| implied.paths.contains(path));
         (self.run_by_checks.contains(path) || implied()).then_some(ProtectedAs::RunByCheck)
@@ -62,7 +53,7 @@ impl Protection {
     /// What is protected, in the words of the file, or the files that checks run and the usual
     /// ones from which they take their rules.
     pub fn words(&self) -> Vec<&str> {
-        let patterns = self.patterns.iter().map(glob::Pattern::as_str);
+        let patterns = self.patterns.0.iter().map(glob::Pattern::as_str);
         let named = patterns.chain(self.run_by_checks.iter().map(String::as_str));
         let mut words: Vec<&str> = named.collect();
         for implied in &self.implied {
@@ -74,20 +65,48 @@ impl Protection {
     }
 }
 
+/// Patterns of files.
+#[derive(Clone, Debug, Default)]
+struct FilePatterns(Vec<glob::Pattern>);
+
+impl FilePatterns {
+    /// What these texts name. An invalid pattern still counts as a name.
+    fn of(texts: &[String]) -> FilePatterns {
+        let pattern = |text: &String| {
+            let text = text.trim_start_matches("./").trim_end_matches('/');
+            glob::Pattern::new(text).unwrap_or_else(|_| {
+                glob::Pattern::new(&glob::Pattern::escape(text))
+                    .expect("an escaped text is a pattern")
+            })
+        };
+        FilePatterns(texts.iter().map(pattern).collect())
+    }
+
+    /// Whether they name a file. A pattern that names a folder is about everything in it.
+    fn name(&self, path: &str) -> bool {
+        const OPTIONS: glob::MatchOptions = glob::MatchOptions {
+            case_sensitive: true,
+            require_literal_separator: true,
+            require_literal_leading_dot: false,
+        };
+        let mut ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.any(|end| self.0.iter().any(|pattern| pattern.matches_with(&path[..end], OPTIONS)))
+    }
+}
+
+impl StepRecord {
+    /// Whether the step is meant to change a file that checks depend on.
+    pub fn may_change(&self, path: &str) -> bool {
+        FilePatterns::of(&self.step.may_change).name(path)
+    }
+}
+
 impl Run {
     /// Which files no agent of this run may change.
     pub fn protection(&self) -> Protection {
         let written = &self.settings.protect;
         if !written.is_empty() {
-            let pattern = |text: &String| {
-                let text = text.trim_start_matches("./").trim_end_matches('/');
-                // An invalid pattern still counts as a name.
-                glob::Pattern::new(text).unwrap_or_else(|_| {
-                    glob::Pattern::new(&glob::Pattern::escape(text))
-                        .expect("an escaped text is a pattern")
-                })
-            };
-            let patterns = written.iter().map(pattern).collect();
+            let patterns = FilePatterns::of(written);
             return Protection { patterns, ..Protection::default() };
         }
         if self.settings.risk != Risk::High {
@@ -97,7 +116,7 @@ impl Run {
         Protection {
             run_by_checks: checks().flat_map(named::run_by).collect(),
             implied: checks().flat_map(implied_by).collect(),
-            patterns: Vec::new(),
+            patterns: FilePatterns::default(),
         }
     }
 }
@@ -117,14 +136,12 @@ mod tests {
             ("[", &["["], &["a"]),
         ];
         for (pattern, covered, free) in table {
-            let pattern = glob::Pattern::new(pattern)
-                .unwrap_or_else(|_| glob::Pattern::new(&glob::Pattern::escape(pattern)).unwrap());
-            let protection = Protection { patterns: vec![pattern], ..Protection::default() };
+            let patterns = FilePatterns::of(&[pattern.to_owned()]);
             for path in covered {
-                assert_eq!(protection.of(path), Some(ProtectedAs::Written), "{path}");
+                assert!(patterns.name(path), "{path}");
             }
             for path in free {
-                assert_eq!(protection.of(path), None, "{path}");
+                assert!(!patterns.name(path), "{path}");
             }
         }
     }

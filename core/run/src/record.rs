@@ -68,6 +68,8 @@ pub struct Record {
     pub reviews: Reviews,
     /// Whether all machine checks have passed again after the last step.
     pub reverified: bool,
+    /// Whether they passed on a clean checkout then.
+    pub verified_clean: bool,
     /// What became of the work once the run had ended, if that is settled.
     pub finish: Option<Finish>,
     /// What is being done with the work at the moment, or was when the power went.

@@ -1,6 +1,6 @@
 //! The report: a rendering of the record for people, never edited in place.
 
-use super::event::{CheckVerdict, LogEntry, Mode};
+use super::event::{CheckResult, CheckVerdict, LogEntry, Mode};
 use super::finish::Finish;
 use super::held::hold_line;
 use super::record::*;
@@ -197,14 +197,41 @@ fn render_verification_notes(run: &Run, out: &mut String) {
             for warning in result.iter().flat_map(|result| &result.warnings) {
                 *out += &format!("  - ⚠ {}\n", escape(&text::one_line(&warning.to_string())));
             }
+            if let Some(opened) = result.and_then(CheckResult::opened_line) {
+                *out += &format!("  - {}\n", escape(&opened));
+            }
         }
     }
+    *out += observation_note(run);
     let repeated = match (run.settings.reverify, run.reverified) {
+        (_, true) if run.verified_clean => {
+            "- All machine checks were repeated on a clean checkout after the last step and hold.\n"
+        }
         (true, true) => "- All machine checks were repeated after the last step and still hold.\n",
         (true, false) => "- The machine checks were not confirmed after the last step.\n",
         (false, _) => "- The machine checks were not repeated after the last step, as asked.\n",
     };
     *out += repeated;
+}
+
+/// Whether the files that checks opened are known; empty without a command that passed.
+fn observation_note(run: &Run) -> &'static str {
+    let of_commands = |record: &StepRecord| {
+        let is_command = |result: &&CheckResult| {
+            let check = record.step.checks.get(result.check as usize);
+            matches!(check, Some(Check::Shell(_))) && result.verdict == CheckVerdict::Passed
+        };
+        record.results.iter().filter(is_command).map(|r| r.inputs.is_some()).collect::<Vec<_>>()
+    };
+    let observed: Vec<bool> = run.steps.iter().flat_map(of_commands).collect();
+    match (observed.is_empty(), observed.iter().all(|observed| *observed)) {
+        (true, _) => "",
+        (false, true) => "- The files that the checks opened were observed.\n",
+        (false, false) => {
+            "- Not for every check the files that it opened were observed; for the others, changed files \
+             were looked up by name.\n"
+        }
+    }
 }
 
 /// What became of the work; only what is known is listed.

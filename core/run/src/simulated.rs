@@ -127,7 +127,8 @@ fn turn(
         }
         Next::Repeat => {
             let (failures, warnings) = (Vec::new(), Vec::new());
-            let event = Event::ChecksRepeated { repeated: 0, failures, warnings };
+            let clean = run.settings.evidence.verify_clean;
+            let event = Event::ChecksRepeated { repeated: 0, failures, warnings, clean };
             (Some(SimulatedEvent::Repeat), vec![event])
         }
         Next::Finalize => (None, vec![Event::RunFinalized]),
@@ -157,6 +158,7 @@ fn passing(run: &Run, step: u32, pages: PageChecks) -> Vec<CheckResult> {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     });
     results.collect()
 }
@@ -192,7 +194,7 @@ pub fn at_most(run: &Run, agent_ms: u64, check_ms: u64) -> AtMost {
         let machine = record.step.checks.iter().filter(|check| is_machine_check(check));
         repeated_ms = machine.map(time).fold(repeated_ms, u64::saturating_add);
     }
-    if run.settings.reverify {
+    if run.settings.reverify || run.settings.evidence.verify_clean {
         work_ms = work_ms.saturating_add(repeated_ms);
     }
     let bounds = [budgets.total_attempts, budgets.agents];

@@ -221,7 +221,12 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
     let broken = result(0, CheckVerdict::Failed { reason: "exit code 1".to_owned() });
     apply(
         &mut run,
-        &[Event::ChecksRepeated { repeated: 2, failures: vec![(1, broken)], warnings: Vec::new() }],
+        &[Event::ChecksRepeated {
+            repeated: 2,
+            failures: vec![(1, broken)],
+            warnings: Vec::new(),
+            clean: false,
+        }],
     );
     assert_eq!(run.status, RunStatus::Blocked);
     let Next::Blocked(blocker) = run.next() else { panic!("{:?}", run.next()) };
@@ -350,6 +355,7 @@ fn a_record_that_no_run_can_have_is_not_restored() {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     };
     type Change = Box<dyn Fn(&mut Record)>;
     let table: [(Change, &str); 5] = [

@@ -158,8 +158,8 @@ impl Run {
             }
             Event::FindingsReturned { step } => self.return_findings(at, *step)?,
             Event::VerdictAccepted => self.accept_verdict(at)?,
-            Event::ChecksRepeated { repeated, failures, warnings } => {
-                self.repeated(at, *repeated, failures)?;
+            Event::ChecksRepeated { repeated, failures, warnings, clean } => {
+                self.repeated(at, *repeated, failures, *clean)?;
                 self.warning(at, warnings);
             }
             Event::RunPaused { reason } => self.pause(at, reason)?,

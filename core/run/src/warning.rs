@@ -4,11 +4,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use onloop_syntax::form::is_default;
+use onloop_syntax::text::words;
+
 /// Something to warn about the result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Warning {
-    /// The run changed a file that the check names.
+    /// The run changed a file that decides what the check checks.
     CheckChanged(ChangedFile),
     /// Whether it did is not known.
     CheckUnseen {
@@ -19,17 +22,99 @@ pub enum Warning {
     PassedBefore,
 }
 
-/// A file that was there when the run began and is another now.
+/// A file that was there when the run began and is another now, or is new, or is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
     /// Its path relative to the top folder of the checkout; on one line.
     pub path: String,
+    /// How it is known that the check depends on it.
+    pub found: FoundBy,
+    /// What the run did to it.
+    pub change: FileChange,
+    /// Whether it is new and hides a module or a tool.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hides: bool,
+    /// Whether every step that changed it was told to, by `may_change`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub expected: bool,
     /// The steps in which it changed, ascending; none: it is not known in which.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<u32>,
     /// How many lines of it changed; `None`: it is no text, or too much of it changed.
     #[serde(flatten)]
     pub lines: Option<ChangedLines>,
+}
+
+words! {
+    /// How it is known that a check depends on a file.
+    pub enum FoundBy {
+        /// The file was opened while the check ran.
+        Opened = "opened",
+        /// The check names it, or a program of the check takes its rules from it.
+        Named = "named",
+    }
+}
+
+words! {
+    /// What a run did to a file.
+    pub enum FileChange {
+        /// It is another now.
+        Changed = "changed",
+        /// It is new.
+        Created = "created",
+        /// It is gone.
+        Removed = "removed",
+    }
+}
+
+impl FileChange {
+    /// What a patch of one file, as git writes one for people, does to the file.
+    pub fn of_patch(patch: &str) -> FileChange {
+        let head = patch.lines().take_while(|line| !line.starts_with("@@ ")).skip(1);
+        let mut found = head.filter_map(|line| match line {
+            _ if line.starts_with("new file mode ") => Some(FileChange::Created),
+            _ if line.starts_with("deleted file mode ") => Some(FileChange::Removed),
+            _ => None,
+        });
+        found.next().unwrap_or(FileChange::Changed)
+    }
+}
+
+/// The files that a check opened and that the run changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedInputs {
+    /// The first of them, at most [`limits::CHECK_INPUTS`](onloop_syntax::limits::CHECK_INPUTS).
+    pub files: Vec<ChangedFile>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub more: u64,
+}
+
+impl fmt::Display for ChangedInputs {
+    /// `src/a.rs (step 1), src/b.rs (steps 1 and 2) and 3 more`, for the end of a sentence.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 5;
+        let shown = self.files.iter().take(SHOWN).map(|file| match file.steps.as_slice() {
+            [] => file.path.clone(),
+            steps => format!("{} ({})", file.path, step_words(steps)),
+        });
+        f.write_str(&shown.collect::<Vec<_>>().join(", "))?;
+        match self.files.len().saturating_sub(SHOWN) as u64 + self.more {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+/// `step 1`, `steps 1 and 3`.
+fn step_words(steps: &[u32]) -> String {
+    let words: Vec<String> = steps.iter().map(u32::to_string).collect();
+    match words.as_slice() {
+        [before @ .., last] if !before.is_empty() => {
+            format!("steps {} and {last}", before.join(", "))
+        }
+        words => format!("step {}", words.concat()),
+    }
 }
 
 /// How many lines changed.
@@ -44,21 +129,26 @@ pub struct ChangedLines {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Warning::CheckChanged(ChangedFile { path, steps, lines }) => {
-                write!(f, "{path}, which it names, was changed")?;
-                let steps: Vec<String> = steps.iter().map(u32::to_string).collect();
-                match steps.as_slice() {
-                    [] => {}
-                    [step] => write!(f, " in step {step}")?,
-                    [before @ .., last] => write!(f, " in steps {} and {last}", before.join(", "))?,
+            Warning::CheckChanged(file) => {
+                let how = match (file.found, file.change) {
+                    (FoundBy::Named, _) => "which it names",
+                    (FoundBy::Opened, FileChange::Removed) => "whose folder it reads",
+                    (FoundBy::Opened, _) => "which it opened",
+                };
+                write!(f, "{}, {how}, was {}", file.path, file.change.as_str())?;
+                if !file.steps.is_empty() {
+                    write!(f, " in {}", step_words(&file.steps))?;
                 }
-                match lines {
-                    Some(ChangedLines { added, removed }) => write!(f, " (+{added} -{removed})"),
-                    None => Ok(()),
+                if let Some(ChangedLines { added, removed }) = file.lines {
+                    write!(f, " (+{added} -{removed})")?;
+                }
+                match file.hides {
+                    true => f.write_str("; it hides a module or tool of that name"),
+                    false => Ok(()),
                 }
             }
             Warning::CheckUnseen { reason } => {
-                write!(f, "whether files that it names were changed is not known: {reason}")
+                write!(f, "whether files that it depends on were changed is not known: {reason}")
             }
             Warning::PassedBefore => f.write_str(
                 "it passed before the agent ran, so it does not show that the step was done",
@@ -76,6 +166,9 @@ pub struct CheckWarnings {
     pub check: u32,
     /// All of it.
     pub warnings: Vec<Warning>,
+    /// As [`CheckResult::inputs`](super::event::CheckResult::inputs).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<ChangedInputs>,
 }
 
 /// Counts the lines of a patch of one file, as git writes one for people; `None`: it shows none.
@@ -93,29 +186,66 @@ pub fn changed_lines(patch: &str) -> Option<ChangedLines> {
     Some(counted)
 }
 
-/// Whether a patch of one file, as git writes one for people, begins the file.
-pub fn begins_file(patch: &str) -> bool {
-    let head = patch.lines().take_while(|line| !line.starts_with("@@ "));
-    head.skip(1).any(|line| line.starts_with("new file mode "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_remark_says_what_changed_and_when() {
+        use FileChange::{Changed, Created, Removed};
+        use FoundBy::{Named, Opened};
         let lines = Some(ChangedLines { added: 1, removed: 12 });
         let table = [
-            (vec![1], lines, "ci/check.sh, which it names, was changed in step 1 (+1 -12)"),
-            (vec![1, 3, 4], None, "ci/check.sh, which it names, was changed in steps 1, 3 and 4"),
-            (vec![], lines, "ci/check.sh, which it names, was changed (+1 -12)"),
+            (Named, Changed, vec![1], lines, "which it names, was changed in step 1 (+1 -12)"),
+            (
+                Named,
+                Changed,
+                vec![1, 3, 4],
+                None,
+                "which it names, was changed in steps 1, 3 and 4",
+            ),
+            (Opened, Changed, vec![], lines, "which it opened, was changed (+1 -12)"),
+            (Opened, Created, vec![2], None, "which it opened, was created in step 2"),
+            (
+                Opened,
+                Removed,
+                vec![2, 3],
+                None,
+                "whose folder it reads, was removed in steps 2 and 3",
+            ),
         ];
-        for (steps, lines, expected) in table {
-            let path = "ci/check.sh".to_owned();
-            let warning = Warning::CheckChanged(ChangedFile { path, steps, lines });
-            assert_eq!(warning.to_string(), expected);
+        for (found, change, steps, lines, expected) in table {
+            let file = ChangedFile { found, change, steps, lines, ..file("ci/check.sh") };
+            let warning = Warning::CheckChanged(file);
+            assert_eq!(warning.to_string(), format!("ci/check.sh, {expected}"));
         }
+        let hides = ChangedFile { hides: true, change: Created, ..file("json.py") };
+        assert_eq!(
+            Warning::CheckChanged(hides).to_string(),
+            "json.py, which it opened, was created; it hides a module or tool of that name"
+        );
+    }
+
+    fn file(path: &str) -> ChangedFile {
+        ChangedFile {
+            path: path.to_owned(),
+            found: FoundBy::Opened,
+            change: FileChange::Changed,
+            hides: false,
+            expected: false,
+            steps: Vec::new(),
+            lines: None,
+        }
+    }
+
+    #[test]
+    fn a_list_of_inputs_is_short_where_people_read_it() {
+        let mut inputs = ChangedInputs { files: vec![file("a.rs")], more: 0 };
+        assert_eq!(inputs.to_string(), "a.rs");
+        inputs.files[0].steps = vec![1, 2];
+        inputs.files.extend(["b", "c", "d", "e", "f"].map(file));
+        inputs.more = 7;
+        assert_eq!(inputs.to_string(), "a.rs (steps 1 and 2), b, c, d, e and 8 more");
     }
 
     #[test]
@@ -126,8 +256,12 @@ mod tests {
         assert_eq!(changed_lines(patch), Some(expected));
         assert_eq!(changed_lines("diff --git a/c b/c\nBinary files a/c and b/c differ\n"), None);
         assert_eq!(changed_lines(""), None);
-        assert!(!begins_file(patch));
-        assert!(begins_file("diff --git a/c b/c\nnew file mode 100755\nindex 0..1\n"));
-        assert!(!begins_file("diff --git a/c b/c\n@@ -1 +1 @@\n-old\n+new file mode 100755\n"));
+        assert_eq!(FileChange::of_patch(patch), FileChange::Changed);
+        let created = "diff --git a/c b/c\nnew file mode 100755\nindex 0..1\n";
+        assert_eq!(FileChange::of_patch(created), FileChange::Created);
+        let removed = "diff --git a/c b/c\ndeleted file mode 100644\nindex 1..0\n";
+        assert_eq!(FileChange::of_patch(removed), FileChange::Removed);
+        let quoted = "diff --git a/c b/c\n@@ -1 +1 @@\n-old\n+new file mode 100755\n";
+        assert_eq!(FileChange::of_patch(quoted), FileChange::Changed);
     }
 }

@@ -91,6 +91,12 @@ pub const CHANGED_CHECK_BYTES: u64 = 1024 * 1024;
 pub const DIFF_PATHS: usize = 500;
 /// Most files that a check names and that are read for the files that they name.
 pub const CHANGED_CHECK_FILES: usize = 64;
+/// Most files that a host watches while a check runs. Each of them leaves at most two events in the
+/// queue of inotify, which holds 16,384.
+pub const OBSERVED_FILES: usize = 4096;
+/// Most files that the result of a check names because the run changed them and the check opened
+/// them; a count stands for the others.
+pub const CHECK_INPUTS: usize = 200;
 /// Most checkpoints searched for the step that changed a file, newest first.
 pub const CHANGED_CHECK_CHECKPOINTS: usize = 500;
 /// Longest text of a pull request; services accept 65,536 characters.

@@ -79,6 +79,8 @@ fields! {
         ["on"], []
     Frontmatter "require_checks" "`true`: a step that no check, checkpoint review or person verifies is an error, not a warning",
         "`false`", ["true", "false"], []
+    Frontmatter "verify_clean" "`true`: before the run completes, all checks run once more on a clean checkout, after `setup`",
+        "what `run.verify_clean` of the configuration says", ["true", "false"], []
     Frontmatter "max_review_rounds" "how often findings of a review that says \"not ready\" go back to the agent before a person decides, 0 to 20",
         "2", [], []
     Frontmatter "baseline" "`true`: the checks of every step run once before its agent does; one that passes already is a warning",
@@ -95,6 +97,8 @@ fields! {
         "", ["human", "auto"], []
     Step "baseline" "`true`: the checks run once before the agent does; one that passes already is a warning",
         "what the frontmatter says", ["true", "false"], []
+    Step "may_change" "files that decide what checks check and that this step is meant to change, such as `tests/**`; a list. They are listed, not warned about",
+        "none", [], []
 
     Check "type" "what kind of check this is; required", "",
         ["shell", "browser", "human-review", "artifact"], []

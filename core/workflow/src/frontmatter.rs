@@ -42,6 +42,7 @@ words! {
         Setup = "setup",
         Confine = "confine",
         RequireChecks = "require_checks",
+        VerifyClean = "verify_clean",
         MaxReviewRounds = "max_review_rounds",
         Baseline = "baseline",
         PolicyProfile = "policy_profile",
@@ -251,6 +252,9 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::RequireChecks => {
                 self.front.evidence.require_checks = self.truth(key, value);
             }
+            FrontmatterKey::VerifyClean => {
+                self.front.evidence.verify_clean = self.truth(key, value);
+            }
             FrontmatterKey::MaxReviewRounds => {
                 self.front.evidence.max_review_rounds = self.rounds(key, value);
             }
@@ -396,9 +400,8 @@ impl<'c> Reader<'c, '_> {
 
     fn globs(&mut self, key: &'static str, value: &Value<'_>) -> Vec<String> {
         let globs = self.lines(key, value);
-        let leads_out = |glob: &str| glob.starts_with('/') || glob.split('/').any(|p| p == "..");
         for glob in &globs {
-            if glob::Pattern::new(glob).is_err() || leads_out(glob) || matches_nothing(glob) {
+            if !names_files(glob) {
                 let expected = "names or patterns of files below the root, such as `ci/**`, without \
                                 `key: value` and `{a,b}`";
                 let span = value.span;
@@ -487,6 +490,12 @@ fn is_list(text: &str) -> bool {
         (Some('{'), Some('}')) => !serde_yaml::from_str(text).is_ok_and(has_values),
         _ => true,
     }
+}
+
+/// Whether a pattern can name a file below the root.
+pub(super) fn names_files(glob: &str) -> bool {
+    let leads_out = glob.starts_with('/') || glob.split('/').any(|part| part == "..");
+    glob::Pattern::new(glob).is_ok() && !leads_out && !matches_nothing(glob)
 }
 
 /// Whether a pattern is meant as something that patterns cannot say: a key with a value, or

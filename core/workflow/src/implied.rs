@@ -101,6 +101,12 @@ pub fn implied_by(check: &Check) -> Vec<Implied> {
     found
 }
 
+/// Whether a file of this name configures a program that [`implied_by`] knows.
+pub(super) fn configures(name: &str) -> bool {
+    let mut names = TABLE.iter().flat_map(|(_, files)| files.split_whitespace());
+    names.any(|file| file == name)
+}
+
 /// How a configuration file names commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleForm {

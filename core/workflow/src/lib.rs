@@ -16,6 +16,7 @@ mod markdown;
 mod name;
 pub mod named;
 mod parse;
+pub mod part;
 mod place;
 mod plan;
 mod rule;
@@ -195,6 +196,9 @@ pub struct EvidenceRules {
     /// A step that no check, checkpoint review or person verifies is an error.
     #[serde(default, skip_serializing_if = "is_default")]
     pub require_checks: bool,
+    /// All checks pass on a clean checkout before the run completes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub verify_clean: bool,
     /// How often the findings of a review that says "not ready" go back to the agent;
     /// `None`: [`limits::REVIEW_ROUNDS`](onloop_syntax::limits::REVIEW_ROUNDS) times.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -231,6 +235,9 @@ pub struct Step {
     /// Whether the checks run once before the first turn of the agent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub baseline: bool,
+    /// Patterns of files that checks depend on and that this step is meant to change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may_change: Vec<String>,
     /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
     /// person.
     #[serde(rename = "security_sensitive")]

@@ -72,6 +72,7 @@ rules! {
     UNUSED_MAX_ITERATIONS Warning "unused-max-iterations" "`max_iterations` belongs to `loop: until`"
     INVALID_GATE Error "invalid-gate" "`gate` is `human` or `auto`"
     INVALID_BASELINE Error "invalid-baseline" "`baseline` is `true` or `false`"
+    INVALID_MAY_CHANGE Error "invalid-may-change" "`may_change` lists names or patterns of files below the root"
     DUPLICATE_FIELD Error "duplicate-field" "a field occurs once"
     UNKNOWN_FIELD Warning "unknown-field" "a step's field is known"
     MISSPELT_FIELD Error "misspelt-field" "a field is spelled and placed as documented"

@@ -9,6 +9,7 @@ use onloop_syntax::text;
 use super::field::FIELDS;
 use super::finding::{self, Findings};
 use super::format::Section;
+use super::frontmatter::names_files;
 use super::line::{Cursor, Line};
 use super::markdown::{Header, HeaderForm};
 use super::place::PlaceKind;
@@ -40,6 +41,7 @@ pub(super) struct Draft<'a> {
     max_iterations: Option<Field<'a>>,
     gate: Option<Field<'a>>,
     baseline: Option<Field<'a>>,
+    may_change: Option<Field<'a>>,
     verify: Option<(Span, Vec<Check>)>,
     script: Option<Script>,
     last_is_action: bool,
@@ -74,6 +76,7 @@ impl<'a> Draft<'a> {
             max_iterations: None,
             gate: None,
             baseline: None,
+            may_change: None,
             verify: None,
             script: None,
             last_is_action: false,
@@ -161,6 +164,7 @@ impl<'a> Draft<'a> {
                 "until" => &mut self.until,
                 "max_iterations" => &mut self.max_iterations,
                 "baseline" => &mut self.baseline,
+                "may_change" => &mut self.may_change,
                 _ => &mut self.gate,
             };
             if slot.is_some() {
@@ -187,7 +191,7 @@ impl<'a> Draft<'a> {
             findings.push(finding::step::indented_field(*span, line_start, &indent));
         }
         let has_lines = value.style != Style::Inline && value.field_like.is_empty();
-        if has_lines && !matches!(name, "action" | "loop" | "until") {
+        if has_lines && !matches!(name, "action" | "loop" | "until" | "may_change") {
             findings.push(finding::step::unexpected_lines(value.span, name));
         }
     }
@@ -310,6 +314,7 @@ impl<'a> Draft<'a> {
             repeat: repeat?,
             gate,
             baseline: self.finish_baseline(findings).unwrap_or(demands.baseline),
+            may_change: self.finish_may_change(findings),
             sensitive: !topics.is_empty(),
             checks: self.verify.map(|(_, checks)| checks).unwrap_or_default(),
             script: self.script,
@@ -461,6 +466,25 @@ impl<'a> Draft<'a> {
                 None
             }
         }
+    }
+
+    fn finish_may_change(&self, findings: &mut Findings) -> Vec<String> {
+        let Some(field) = &self.may_change else { return Vec::new() };
+        let text = field.value.trimmed();
+        let list = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        let items: Vec<&str> = match list {
+            Some(list) => list.split(',').collect(),
+            None => text.lines().map(|line| line.trim_start().trim_start_matches("- ")).collect(),
+        };
+        let items = items.into_iter();
+        let items = items.map(|item| value::unquoted(value::without_comment(item.trim())));
+        let globs: Vec<String> = items.filter(|glob| !glob.is_empty()).map(str::to_owned).collect();
+        let invalid = globs.iter().find(|glob| !names_files(glob)).map(String::as_str);
+        if invalid.is_some() || globs.is_empty() {
+            let span = if text.is_empty() { field.key } else { field.value.span };
+            findings.push(finding::step::invalid_may_change(span, invalid.unwrap_or_default()));
+        }
+        globs
     }
 
     /// Security words anywhere in the step: name, action, script, checks, condition.

@@ -578,3 +578,26 @@ fn the_outline_says_where_frontmatter_and_steps_are_even_when_they_are_wrong() {
     );
     assert_eq!(parse("x.md", b"no workflow").outline, Outline::default());
 }
+
+#[test]
+fn a_step_lists_the_files_that_it_is_meant_to_change() {
+    let file = |value: &str| {
+        format!(
+            "{FRONT}- [ ] **Step 1: A**\naction: do\nloop: false\nverify: make test\nmay_change: {value}\n"
+        )
+    };
+    for (value, expected) in [
+        ("tests/**", vec!["tests/**"]),
+        ("[\"tests/**\", 'a b.txt', c]", vec!["tests/**", "a b.txt", "c"]),
+        ("\n  - tests/**  # and below\n  - \"c\"", vec!["tests/**", "c"]),
+    ] {
+        let parsed = parse("hotl-workflow-a.md", file(value).as_bytes());
+        assert!(parsed.diagnostics.is_empty(), "{value}: {:?}", parsed.diagnostics);
+        assert_eq!(parsed.plan.expect("a plan").steps[0].may_change, expected, "{value}");
+    }
+    for value in ["", "[]", "/etc/passwd", "a/../../b", "[a, \"b: c\"]", "\"[\""] {
+        let found = parse("hotl-workflow-a.md", file(value).as_bytes()).diagnostics;
+        assert_eq!(found.len(), 1, "{value}: {found:?}");
+        assert_eq!(found[0].code, "invalid-may-change", "{value}");
+    }
+}

@@ -31,6 +31,8 @@ mod log;
 #[cfg(unix)]
 mod notice;
 #[cfg(unix)]
+mod observe;
+#[cfg(unix)]
 mod orphans;
 #[cfg(any(not(unix), test))]
 mod portable;

@@ -72,6 +72,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         took_ms: Some(1200),
         at: None,
         warnings: Vec::new(),
+        opened: None,
     };
     let step = |number: u32, symbol, status| StepView {
         number,

@@ -263,6 +263,7 @@ pub(super) fn exited(code: i32, stdout: &str) -> ProcessEnd {
         stderr: Capture::default(),
         duration_ms: 0,
         confined: None,
+        opened: None,
     }
 }
 

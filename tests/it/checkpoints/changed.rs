@@ -33,6 +33,16 @@ fn summary(workspace: &Workspace) -> Value {
     serde_json::from_str(&printed).expect("a summary")
 }
 
+/// Whether the host observes what checks open, as a run says it.
+fn is_observed(summary: &Value) -> bool {
+    summary["steps"][0]["inputs"][0]["observed"] == true
+}
+
+/// How a changed file that a check opens was found.
+fn how(summary: &Value) -> &'static str {
+    if is_observed(summary) { "which it opened" } else { "which it names" }
+}
+
 #[test]
 fn whoever_decides_at_a_gate_hears_of_checks_that_were_changed_before() {
     let steps = [
@@ -45,8 +55,9 @@ fn whoever_decides_at_a_gate_hears_of_checks_that_were_changed_before() {
     let status = workspace.onloop(&["status", &id, "--json"]).expect_exit(0).stdout;
     let status: Value = serde_json::from_str(&status).expect("JSON");
     let facts = status["asks"].to_string();
-    let warning = "⚠ Step 1, check 1: ci/check.sh, which it names, was changed in step 1 (+1 -2)";
-    assert!(facts.contains(warning), "{facts}");
+    let how = how(&summary(&workspace));
+    let warning = format!("⚠ Step 1, check 1: ci/check.sh, {how}, was changed in step 1 (+1 -2)");
+    assert!(facts.contains(&warning), "{facts}");
 }
 
 #[test]
@@ -57,20 +68,23 @@ fn a_check_that_the_run_has_changed_passes_with_a_warning() {
     ];
     let workspace = repository(&workflow("risk_level: low\n", &steps));
     let said = workspace.onloop(&["run", "--agent", "script"]).expect_exit(0).stderr;
-    let warning = "ci/check.sh, which it names, was changed in step 2 (+1 -2)";
+    let summary = summary(&workspace);
+    let (how, found) = (how(&summary), summary["steps"][1]["warnings"][0]["found"].clone());
+    let warning = format!("ci/check.sh, {how}, was changed in step 2 (+1 -2)");
     assert!(said.contains(&format!("\n    ⚠ Step 2, check 1: {warning}\n")), "{said}");
     // Step 1 passed with the script as it was; when its check was repeated it was another.
     assert!(said.contains(&format!("\n    ⚠ Step 1, check 1: {warning}\n")), "{said}");
     let expected = json!([{
         "kind": "check_changed",
         "path": "ci/check.sh",
+        "found": found,
+        "change": "changed",
         "steps": [2],
         "added": 1,
         "removed": 2,
         "check": 1,
         "text": warning,
     }]);
-    let summary = summary(&workspace);
     assert_eq!(summary["steps"][0]["warnings"], expected);
     assert_eq!(summary["steps"][1]["warnings"], expected);
     let id = summary["run_id"].as_str().unwrap();
@@ -213,4 +227,107 @@ fn what_a_program_takes_its_rules_from_counts_though_no_line_names_it() {
         run.expect_exit(0);
         assert_eq!(summary(&workspace)["steps"][0]["warnings"], json!([]), "{risk}");
     }
+}
+
+/// The warnings of a run of one step in a repository with these files, where the host observes what
+/// checks open; `None`: it does not.
+fn observed(
+    files: &[(&str, &str)],
+    (check, script): (&str, &str),
+    more: &str,
+) -> Option<(Vec<String>, Value)> {
+    let check = format!("{check}\n{more}");
+    let workspace = repository(&workflow("risk_level: low\n", &[("false", check.trim(), script)]));
+    for (path, content) in files {
+        workspace.write(path, content);
+    }
+    workspace.commit("files");
+    workspace.onloop(&["run", "--agent", "script"]).expect_exit(0);
+    let summary = summary(&workspace);
+    if !is_observed(&summary) {
+        return None;
+    }
+    let step = &summary["steps"][0];
+    let warnings = step["warnings"].as_array().expect("a list");
+    let words = |warning: &Value| {
+        let word = |name: &str| warning[name].as_str().expect("a text").to_owned();
+        let hides = if warning["hides"] == true { " hides" } else { "" };
+        format!("{} {}{hides}", word("path"), word("change"))
+    };
+    Some((warnings.iter().map(words).collect(), step["inputs"][0]["files"].clone()))
+}
+
+/// One way to defeat a check whose command does not name the file.
+struct Cheat<'a> {
+    files: &'a [(&'a str, &'a str)],
+    check: &'a str,
+    script: &'a str,
+    /// The warning.
+    warned: &'a str,
+}
+
+#[test]
+fn a_file_counts_that_a_check_opens_though_no_command_names_it() {
+    let cheats = [
+        Cheat {
+            files: &[("tests/a.sh", "exit 1\n")],
+            check: "for t in tests/*.sh; do sh $t || exit 1; done",
+            script: "echo exit 0 > tests/a.sh",
+            warned: "tests/a.sh changed",
+        },
+        Cheat {
+            files: &[("tests/a.sh", "exit 1\n"), ("tests/b.sh", "exit 0\n")],
+            check: "for t in tests/*.sh; do sh $t || exit 1; done",
+            script: "rm tests/a.sh",
+            warned: "tests/a.sh removed",
+        },
+        Cheat {
+            files: &[("Makefile", "include rules.mk\n"), ("rules.mk", "test:\n\tfalse\n")],
+            check: "make test",
+            script: "printf 'test:\\n\\ttrue\\n' > rules.mk",
+            warned: "rules.mk changed",
+        },
+        Cheat {
+            files: &[("chk/a.sh", "exit 1\n")],
+            check: "test -z \"$(find chk -name '*.sh' ! -exec sh {} \\; -print)\"",
+            script: "echo exit 0 > chk/a.sh",
+            warned: "chk/a.sh changed",
+        },
+        Cheat {
+            files: &[("ask.sh", "PATH=$PWD/bin:$PATH\ngrep -q never README.md\n")],
+            check: "sh ask.sh",
+            script: "mkdir bin; printf '#!/bin/sh\\nexit 0\\n' > bin/grep; chmod +x bin/grep",
+            warned: "bin/grep created hides",
+        },
+    ];
+    for Cheat { files, check, script, warned } in cheats {
+        let Some((warnings, _)) = observed(files, (check, script), "") else { return };
+        assert_eq!(warnings, [warned], "{check}");
+    }
+}
+
+#[test]
+fn what_a_step_is_told_to_change_and_what_is_under_test_is_listed_and_not_warned_about() {
+    let files = [("tests/a.sh", "sh src/greet | grep -q hello\n"), ("src/greet", "echo\n")];
+    let check = "for t in tests/*.sh; do sh $t || exit 1; done";
+    let script = "echo 'echo hello' > src/greet; echo '. src/greet' >> tests/a.sh";
+    let told = "may_change: [\"tests/**\"]";
+    let Some((warnings, inputs)) = observed(&files, (check, script), told) else { return };
+    assert_eq!(warnings, [""; 0]);
+    let paths = |value: &Value| {
+        let files = value.as_array().expect("a list").iter();
+        files.map(|file| (file["path"].clone(), file["expected"] == true)).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&inputs), [(json!("tests/a.sh"), true), (json!("src/greet"), false)]);
+    let Some((warnings, _)) = observed(&files, (check, script), "") else { return };
+    assert_eq!(warnings, ["tests/a.sh changed"]);
+}
+
+#[test]
+fn at_high_risk_a_step_may_change_what_it_is_told_to() {
+    let more = "sh ci/check.sh\nmay_change: ci/check.sh";
+    let steps = [("false", more, "echo exit 0 > ci/check.sh")];
+    let workspace = repository(&workflow("risk_level: high\n", &steps));
+    workspace.onloop(&["run", "--agent", "script"]).expect_exit(0);
+    assert_eq!(summary(&workspace)["steps"][0]["warnings"], json!([]));
 }

@@ -210,6 +210,7 @@ fn completed() -> (Run, Vec<u8>) {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     };
     for event in [
         Event::StepStarted { step: 1 },

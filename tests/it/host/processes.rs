@@ -274,3 +274,21 @@ fn assert_gone(world: &World, file: &str) {
     let pid = std::fs::read_to_string(world.path(file)).unwrap();
     super::assert_dies(pid.trim());
 }
+
+/// On an overlay file system and outside Linux nothing is observed.
+#[test]
+fn a_file_that_a_program_opens_is_reported_whatever_its_name() {
+    let mut world = World::new();
+    std::fs::create_dir(world.path("folder")).unwrap();
+    for name in ["read", "linked", "unread", "folder/inside"] {
+        std::fs::write(world.path(name), "x").unwrap();
+    }
+    std::fs::hard_link(world.path("linked"), world.path("other")).unwrap();
+    let files = ["read", "linked", "unread", "folder", "folder/gone"].map(str::to_owned).to_vec();
+    let spec = line("cat read other folder/inside").observe(files.clone());
+    let Some(opened) = world.run(spec).unwrap().opened else { return };
+    assert_eq!(opened, ["folder", "folder/gone", "linked", "read"]);
+    assert_eq!(world.run(line("true").observe(files)).unwrap().opened, Some(Vec::new()));
+    let many = vec!["read".to_owned(); limits::OBSERVED_FILES + 1];
+    assert_eq!(world.run(line("cat read").observe(many)).unwrap().opened, None);
+}

@@ -84,6 +84,9 @@ pub struct CheckView {
     pub at: Option<Timestamp>,
     /// What there is to warn about it.
     pub warnings: Vec<String>,
+    /// The files that it opened and that the run had changed, on one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened: Option<String>,
 }
 
 /// What is asked of a person, and how it is answered.
@@ -333,6 +336,7 @@ pub fn check_view(fact: &CheckFact) -> CheckView {
         took_ms: fact.took_ms,
         at: fact.at,
         warnings: fact.warnings.iter().map(|warning| line(warning)).collect(),
+        opened: fact.opened.as_deref().map(line),
     }
 }
 

@@ -28,10 +28,13 @@ pub(super) fn check_list(checks: &[CheckView]) -> String {
             took.unwrap_or_default(),
             at.unwrap_or_default()
         );
-        if !check.warnings.is_empty() {
+        if !check.warnings.is_empty() || check.opened.is_some() {
             out += "<ul>";
             for warning in &check.warnings {
                 out += &format!("<li class=\"wait\">⚠ {}</li>", escaped(warning));
+            }
+            if let Some(opened) = &check.opened {
+                out += &format!("<li>{}</li>", escaped(opened));
             }
             out += "</ul>";
         }

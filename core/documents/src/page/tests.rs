@@ -47,6 +47,7 @@ fn checked(step: u32, verdict: CheckVerdict) -> Event {
         measured: Some(Measured { exit_code: Some(0), duration_ms: 1200 }),
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     };
     Event::StepVerified { step, results: vec![result] }
 }

@@ -40,6 +40,8 @@ pub(super) struct StoredStep {
     baseline: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     baseline_passed: Option<Vec<u32>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    may_change: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     stale: bool,
     failure_reason: Option<String>,
@@ -154,6 +156,7 @@ impl StoredStep {
             security_sensitive: step.sensitive,
             baseline: step.baseline,
             baseline_passed: record.baseline.clone(),
+            may_change: step.may_change.clone(),
             stale: record.stale,
             failure_reason,
             block_reason,
@@ -195,6 +198,7 @@ impl StoredStep {
                 checks,
                 gate: self.gate,
                 baseline: self.baseline,
+                may_change: self.may_change,
                 sensitive: self.security_sensitive,
             },
             status: match self.status {
@@ -319,6 +323,7 @@ impl StoredCheck {
             measured: None,
             at: self.at,
             warnings: Vec::new(),
+            inputs: None,
         }))
     }
 }

@@ -64,6 +64,8 @@ pub(super) struct StoredRun {
     options: StoredOptions,
     reviews: Reviews,
     reverified: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    verified_clean: bool,
     finish: Option<Finish>,
     finish_intent: Option<FinishIntent>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -163,6 +165,7 @@ impl StoredRun {
             },
             reviews: run.reviews.clone(),
             reverified: run.reverified,
+            verified_clean: run.verified_clean,
             finish: run.finish.clone(),
             finish_intent: run.finish_intent.clone(),
             turns: run.turns.clone(),
@@ -230,6 +233,7 @@ impl StoredRun {
             usage: observed.usage(),
             reviews: self.reviews,
             reverified: self.reverified,
+            verified_clean: self.verified_clean,
             finish: self.finish,
             finish_intent: self.finish_intent,
             turns: self.turns,

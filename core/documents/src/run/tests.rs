@@ -61,6 +61,7 @@ fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     }
 }
 
@@ -112,7 +113,12 @@ fn samples() -> Vec<Run> {
         Event::StepStarted { step: 3 },
         Event::StepVerified { step: 3, results: passed(1) },
         reviewed(None, Verdict::Ready),
-        Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() },
+        Event::ChecksRepeated {
+            repeated: 2,
+            failures: Vec::new(),
+            warnings: Vec::new(),
+            clean: false,
+        },
         Event::RunFinalized,
         Event::FinishIntended {
             act: FinishAct::Discard { commit: None },

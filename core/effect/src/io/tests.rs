@@ -46,7 +46,14 @@ fn group() -> ProcessGroup {
 
 fn end() -> ProcessEnd {
     let (stdout, stderr) = (Capture::default(), Capture::default());
-    ProcessEnd { status: ProcessStatus::Exited(0), stdout, stderr, duration_ms: 1, confined: None }
+    ProcessEnd {
+        status: ProcessStatus::Exited(0),
+        stdout,
+        stderr,
+        duration_ms: 1,
+        confined: None,
+        opened: None,
+    }
 }
 
 #[test]

@@ -62,6 +62,7 @@ fn spec(command: Command) -> ProcessSpec {
         wake_on_input: false,
         wake_on_lines: false,
         announce: false,
+        observe: Vec::new(),
         confine: None,
     }
 }
@@ -76,7 +77,7 @@ fn every_request_has_its_document() {
     let survey = GitRequest::Survey { cwd: text("/w"), branch: text("b") };
     let argv = Command::Argv(vec![text("ls")]);
     let line = Command::Shell { shell: Shell::Bash, line: text("true") };
-    let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"private":false,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false,"wake_on_lines":false,"announce":false"#;
+    let rest = r#""cwd":".","env_remove":["A"],"env_set":{"B":"2"},"stdin":0,"timeout_ms":null,"capture_bytes":10,"stream_to":null,"private":false,"label":"l","interactive":false,"wake_after_ms":null,"wake_on_input":false,"wake_on_lines":false,"announce":false,"observe":[]"#;
     let append = Request::Append {
         path: text("j"),
         bytes: b"x".to_vec().into(),
@@ -433,6 +434,7 @@ fn outcomes_are_read_with_their_attachments() {
             stderr: Capture::default(),
             duration_ms: 3,
             confined: None,
+            opened: None,
         })
     );
     assert_eq!(

@@ -231,6 +231,7 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("confine", run.settings.confine == plan.confine);
     let (rules, new) = (run.settings.evidence, plan.evidence);
     whole("require_checks", rules.require_checks == new.require_checks);
+    whole("verify_clean", rules.verify_clean == new.verify_clean);
     whole("max_review_rounds", rules.max_review_rounds == new.max_review_rounds);
     whole("success_criteria", run.settings.success_criteria == plan.success_criteria);
     whole("risk_level", run.settings.risk == plan.risk);

@@ -1,20 +1,31 @@
-//! Whether the run changed what verifies it: files that a check names, and those that such a file
-//! names; also those that a program takes its rules from unasked. Compared is the work at the beginning with the work now; what an agent says does not count.
+//! Whether the run changed what a check depends on. The work at the beginning is compared with the
+//! work now; what an agent says does not count.
+//!
+//! Where the host observes which files are opened while a check runs, those count. Files that the
+//! check names count everywhere, since a name also finds what is only looked for.
+
+mod named;
+mod patches;
+mod rules;
+
+pub(crate) use rules::{Between, joins_others};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::run::check_inputs::{Between, joins_others, rules_there};
 use crate::run::checkpoint::{forget_snapshot, snapshot_work};
 use crate::state::store::Store;
-use onloop_effect::{DiffShown, FileKind, Io};
+use named::NamedFiles;
+use onloop_effect::Io;
 use onloop_run::{
-    ChangedFile, CheckpointKind, CheckpointMoment, Run, Warning, begins_file, changed_lines,
-    is_machine_check,
+    ChangedFile, ChangedInputs, CheckpointKind, CheckpointMoment, FileChange, FoundBy, Run,
+    Warning, changed_lines, is_machine_check,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use onloop_workflow::Check;
 use onloop_workflow::implied::{Implied, implied_by};
-use onloop_workflow::{Check, named};
+use onloop_workflow::part::{CheckScope, Part};
+use patches::{patches, paths_by_step};
 
 /// What the run has changed by now.
 #[derive(Debug)]
@@ -38,9 +49,29 @@ pub(crate) struct Changed {
     prefix: String,
 }
 
+/// What is known of a check before it is evaluated.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    named: NamedFiles,
+    /// The top folder of the checkout in which it runs.
+    top: String,
+    /// Absolute paths of the files that the run changed, those that matter most first.
+    pub(crate) observe: Vec<String>,
+    /// Whether files that matter are not among them, because there are too many.
+    is_cut: bool,
+}
+
+/// What is known of a check after it was evaluated.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) warnings: Vec<Warning>,
+    /// The changed files that were opened; `None`: not observed.
+    pub(crate) inputs: Option<ChangedInputs>,
+}
+
 impl Changes {
     /// What has changed before the checks of the present attempt at `step` are evaluated.
-    pub(crate) async fn before(io: &Io, store: &Store, step: u32) -> Changes {
+    pub(crate) async fn before(io: &Io, store: &mut Store, step: u32) -> Changes {
         let run = store.run();
         let attempt = run.step(step).map_or(0, |record| record.attempts);
         let acted = CheckpointMoment::Acted { step, attempt };
@@ -87,68 +118,185 @@ impl Changes {
         }
     }
 
-    /// What there is to warn about a check before it is evaluated.
-    pub(crate) async fn warnings(&self, io: &Io, run: &Run, check: &Check) -> Vec<Warning> {
-        if !is_machine_check(check) {
-            return Vec::new();
-        }
+    /// What the check names, and the files to observe while it runs in `root`, which stands for the
+    /// folder in which the run works.
+    pub(crate) async fn expected(&self, io: &Io, run: &Run, check: &Check, root: &str) -> Expected {
         match self {
-            Changes::None => Vec::new(),
-            Changes::Unseen(reason) => vec![Warning::CheckUnseen { reason: reason.clone() }],
-            Changes::Some(changed) => changed.warnings(io, run, check).await,
+            Changes::Some(changed) if is_machine_check(check) => {
+                changed.expected(io, run, check, root).await
+            }
+            Changes::Some(_) | Changes::None | Changes::Unseen(_) => Expected::default(),
+        }
+    }
+
+    /// What there is to warn about a check that was evaluated, and which changed files it opened.
+    /// `opened` are those of [`Expected::observe`]; `None`: not observed.
+    pub(crate) async fn found(
+        &self,
+        io: &Io,
+        run: &Run,
+        check: &Check,
+        expected: &Expected,
+        opened: Option<Vec<String>>,
+    ) -> Found {
+        match self {
+            _ if !is_machine_check(check) => Found::default(),
+            Changes::None => {
+                let is_observed = matches!(check, Check::Shell(_));
+                let inputs = is_observed.then(ChangedInputs::default);
+                Found { warnings: Vec::new(), inputs }
+            }
+            Changes::Unseen(reason) => Found {
+                warnings: vec![Warning::CheckUnseen { reason: reason.clone() }],
+                inputs: None,
+            },
+            Changes::Some(changed) => changed.found(io, run, check, expected, opened).await,
         }
     }
 }
 
 impl Changed {
-    async fn warnings(&self, io: &Io, run: &Run, check: &Check) -> Vec<Warning> {
-        let named = named::named_by(check);
-        let implied = implied_by(check);
-        let rules = implied.iter().flat_map(|implied| &implied.paths);
-        let mut found: BTreeSet<String> =
-            named.iter().chain(rules).filter_map(|path| self.have(path)).collect();
-        // What a script of the repository runs may have been begun for it.
-        let mut run_by_scripts = BTreeSet::new();
-        for (path, script) in scripts(io, run, check, &named).await {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let named = named::named_in(&script, &["", folder]);
-            found.extend(self.have(&path));
-            found.extend(named.iter().filter_map(|path| self.have(path)));
-            let ran = named::run_in_script(&script, folder);
-            run_by_scripts.extend(ran.iter().filter_map(|path| self.have(path)));
+    async fn expected(&self, io: &Io, run: &Run, check: &Check, root: &str) -> Expected {
+        let scope = CheckScope::of(check);
+        let matters = |path: &&String| {
+            let seen = self.seen(path);
+            scope.part_of(seen, false).is_some() || scope.hides(seen, true)
+        };
+        let (first, rest): (Vec<&String>, Vec<&String>) = self.paths.iter().partition(matters);
+        let is_cut = first.len() > limits::OBSERVED_FILES;
+        let top = match self.prefix.trim_end_matches('/') {
+            "" => root,
+            prefix => root.strip_suffix(prefix).map_or(root, |top| top.trim_end_matches('/')),
+        };
+        let observed = first.into_iter().chain(rest).take(limits::OBSERVED_FILES);
+        Expected {
+            named: self.named(io, run, check).await,
+            observe: observed.map(|path| format!("{top}/{path}")).collect(),
+            top: top.to_owned(),
+            is_cut,
         }
-        for (path, lines) in rules_there(io, run, &implied).await {
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let ran = named::run_in_script(&lines, folder);
-            found.extend(ran.iter().filter_map(|path| self.have(path)));
-        }
-        let mut warnings = Vec::new();
-        let mut steps = None;
-        for path in found {
-            let root = &run.place.execution_root;
-            let (ends, shown) =
-                ((&*self.from, &*self.to), DiffShown::PatchOf(std::slice::from_ref(&path)));
-            let patch = io.git_diff(root, ends, shown, limits::CHANGED_CHECK_BYTES).await;
-            let patch = patch.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            let patch = patch.unwrap_or_default();
-            if begins_file(&patch)
-                && !run_by_scripts.contains(&path)
-                && !self.joins(io, run, &implied, &path).await
-            {
-                continue;
-            }
-            if steps.is_none() {
-                steps = Some(paths_by_step(io, run).await);
-            }
-            let changed_in =
-                |(step, paths): (&u32, &BTreeSet<String>)| paths.contains(&path).then_some(*step);
-            warnings.push(Warning::CheckChanged(ChangedFile {
-                steps: steps.iter().flatten().filter_map(changed_in).collect(),
-                lines: changed_lines(&patch),
+    }
+
+    async fn found(
+        &self,
+        io: &Io,
+        run: &Run,
+        check: &Check,
+        expected: &Expected,
+        opened: Option<Vec<String>>,
+    ) -> Found {
+        let (scope, implied) = (CheckScope::of(check), implied_by(check));
+        let observed = opened.is_some();
+        let opened = opened.unwrap_or_default();
+        let below_top =
+            |path: &String| Some(path.strip_prefix(&expected.top)?.strip_prefix('/')?.to_owned());
+        let opened: BTreeSet<String> = opened.iter().filter_map(below_top).collect();
+        let paths: BTreeSet<String> = opened.union(&expected.named.found).cloned().collect();
+        let mut paths: Vec<String> = paths.into_iter().collect();
+        // What is warned about comes first, since a list may be cut.
+        paths.sort_by_key(|path| scope.part_of(self.seen(path), false).is_none());
+        let patches = patches(io, run, (&self.from, &self.to), &paths).await;
+        let by_step = match paths.is_empty() {
+            true => BTreeMap::new(),
+            false => paths_by_step(io, run).await,
+        };
+        let begins_rules = self.begins_rules(io, run, &scope, &implied, &patches).await;
+        let (mut warnings, mut inputs) = (Vec::new(), ChangedInputs::default());
+        for path in paths {
+            let patch = patches.get(&path).map(String::as_str).unwrap_or_default();
+            let file = ChangedFile {
+                found: match opened.contains(&path) {
+                    true => FoundBy::Opened,
+                    false => FoundBy::Named,
+                },
+                change: FileChange::of_patch(patch),
+                hides: false,
+                expected: is_expected(run, &by_step, &path, self.seen(&path)),
+                steps: steps_of(&by_step, &path),
+                lines: changed_lines(patch),
                 path: text::one_line(&path),
-            }));
+            };
+            let judged = Judged { scope: &scope, implied: &implied, begins_rules, expected };
+            let (is_warning, hides) = self.judge(io, run, &judged, &path, &file).await;
+            let file = ChangedFile { hides, ..file };
+            // Of a missing source file a check can only have read the folder.
+            let is_listed = file.change != FileChange::Removed || is_warning || file.expected;
+            if file.found == FoundBy::Opened && is_listed {
+                match inputs.files.len() < limits::CHECK_INPUTS {
+                    true => inputs.files.push(file.clone()),
+                    false => inputs.more += 1,
+                }
+            }
+            if is_warning && !file.expected {
+                warnings.push(Warning::CheckChanged(file));
+            }
         }
-        warnings
+        if observed && expected.is_cut {
+            let reason = format!("more than {} such files changed", limits::OBSERVED_FILES);
+            warnings.push(Warning::CheckUnseen { reason });
+        }
+        Found { warnings, inputs: observed.then_some(inputs) }
+    }
+
+    /// Whether a changed file is worth a warning, and whether it hides a module or a tool.
+    async fn judge(
+        &self,
+        io: &Io,
+        run: &Run,
+        judged: &Judged<'_>,
+        path: &str,
+        file: &ChangedFile,
+    ) -> (bool, bool) {
+        let Judged { scope, implied, begins_rules, expected } = judged;
+        let seen = self.seen(path);
+        let joins = async || self.joins(io, run, implied, path).await;
+        if expected.named.found.contains(path)
+            && (file.change != FileChange::Created
+                || expected.named.run_by_scripts.contains(path)
+                || joins().await)
+        {
+            return (true, false);
+        }
+        if file.found != FoundBy::Opened {
+            return (false, false);
+        }
+        let executable = match file.change {
+            FileChange::Removed => false,
+            FileChange::Changed | FileChange::Created => {
+                io.stat(&format!("{}/{path}", expected.top)).await.is_ok_and(|stat| stat.executable)
+            }
+        };
+        let part = scope.part_of(seen, executable);
+        match file.change {
+            FileChange::Changed | FileChange::Removed => (part.is_some(), false),
+            FileChange::Created if scope.hides(seen, executable) => (true, true),
+            FileChange::Created if part == Some(Part::Configuration) => {
+                (!begins_rules && (!scope.is_usual(seen) || joins().await), false)
+            }
+            FileChange::Created => (false, false),
+        }
+    }
+
+    /// Whether the run begins the usual configuration of a program of the check: then everything
+    /// around it is new as well.
+    async fn begins_rules(
+        &self,
+        io: &Io,
+        run: &Run,
+        scope: &CheckScope,
+        implied: &[Implied],
+        patches: &BTreeMap<String, String>,
+    ) -> bool {
+        for (path, patch) in patches {
+            let is_usual = scope.is_usual(self.seen(path));
+            if is_usual
+                && FileChange::of_patch(patch) == FileChange::Created
+                && !self.joins(io, run, implied, path).await
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether a file that was begun is one more from which a program takes its rules.
@@ -159,6 +307,11 @@ impl Changed {
         joins_others(io, run, between, implied, path).await
     }
 
+    /// A path as it is seen from the folder in which the run works, where it is below that.
+    fn seen<'p>(&self, path: &'p str) -> &'p str {
+        path.strip_prefix(&self.prefix).unwrap_or(path)
+    }
+
     /// The path from the top folder of one that is seen from the execution root, if it changed.
     fn have(&self, path: &str) -> Option<String> {
         let path = format!("{}{path}", self.prefix);
@@ -166,41 +319,27 @@ impl Changed {
     }
 }
 
-/// The files that a check names and that are text, each with its content. Their paths are real ones,
-/// seen from the execution root.
-async fn scripts(
-    io: &Io,
-    run: &Run,
-    check: &Check,
-    named: &BTreeSet<String>,
-) -> Vec<(String, String)> {
-    let root = &run.place.execution_root;
-    let Ok(top) = io.canonical(root).await else { return Vec::new() };
-    let run_by = named::run_by(check);
-    let likely = named.iter().filter(|path| path.contains(['/', '.']) && !run_by.contains(*path));
-    let mut found = Vec::new();
-    for path in run_by.iter().chain(likely).take(limits::CHANGED_CHECK_FILES) {
-        let Ok(real) = io.canonical(&format!("{root}/{path}")).await else { continue };
-        let Some(below) = real.strip_prefix(&format!("{top}/")) else { continue };
-        let is_file = io.stat(&real).await.is_ok_and(|stat| stat.kind == FileKind::File);
-        if is_file && let Ok((bytes, _)) = io.read(&real, limits::CHANGED_CHECK_BYTES).await {
-            found.push((below.to_owned(), String::from_utf8_lossy(&bytes).into_owned()));
-        }
-    }
-    found
+/// What a changed file is judged by.
+struct Judged<'a> {
+    scope: &'a CheckScope,
+    implied: &'a [Implied],
+    begins_rules: bool,
+    expected: &'a Expected,
 }
 
-/// Which files changed in which step, by the checkpoints on both sides.
-async fn paths_by_step(io: &Io, run: &Run) -> BTreeMap<u32, BTreeSet<String>> {
-    let mut by_step: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
-    for pair in run.checkpoints.windows(2).rev().take(limits::CHANGED_CHECK_CHECKPOINTS) {
-        let [before, after] = pair else { continue };
-        let Some(step) = after.moment.step().filter(|_| before.tree != after.tree) else {
-            continue;
-        };
-        let root = &run.place.execution_root;
-        let paths = io.git_changed_paths(root, &before.commit, &after.commit).await;
-        by_step.entry(step).or_default().extend(paths.unwrap_or_default());
-    }
-    by_step
+/// The steps in which a file changed, ascending.
+fn steps_of(by_step: &BTreeMap<u32, BTreeSet<String>>, path: &str) -> Vec<u32> {
+    by_step.iter().filter(|(_, paths)| paths.contains(path)).map(|(step, _)| *step).collect()
+}
+
+/// Whether `may_change` of every step that changed the file names it.
+fn is_expected(
+    run: &Run,
+    by_step: &BTreeMap<u32, BTreeSet<String>>,
+    path: &str,
+    seen: &str,
+) -> bool {
+    let steps = steps_of(by_step, path);
+    let may = |step: &u32| run.step(*step).is_some_and(|record| record.may_change(seen));
+    !steps.is_empty() && steps.iter().all(may)
 }

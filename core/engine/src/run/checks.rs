@@ -9,7 +9,8 @@ use screenshot::screenshot;
 use verdict::{CommandEnd, has_to_fail, verdict};
 
 use crate::error::CommandError;
-use crate::run::changed_check::Changes;
+use crate::run::changed_check::{Changes, Found};
+use crate::run::clean_checkout::{self, CleanOutcome};
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
@@ -81,6 +82,10 @@ struct Place<'c> {
     /// What people see meanwhile.
     label: String,
     options: &'c CheckOptions,
+    /// The folder in which it is evaluated.
+    root: &'c str,
+    /// Files whose opening counts.
+    observe: &'c [String],
 }
 
 /// Why there is no verdict.
@@ -115,9 +120,10 @@ pub async fn verify_step(
             continue;
         }
         let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
-        let place = Place { step, index, label, options };
-        let warnings = warnings(io, store.run(), &changes, (step, index, check)).await;
-        let evaluated = match evaluate(io, store, check, &place).await {
+        let root = &options.root;
+        let expected = changes.expected(io, store.run(), check, root).await;
+        let place = Place { step, index, label, options, root, observe: &expected.observe };
+        let mut evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
             Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
             Err(NoVerdict::Failed(error)) => return Err(error),
@@ -126,9 +132,16 @@ pub async fn verify_step(
         if !ends {
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
         }
-        // What failed is looked at anyway.
-        let warnings = if ends { Vec::new() } else { warnings };
-        results.push(evaluated.result(index, io.now(), warnings));
+        let opened = evaluated.opened.take();
+        let found = match ends {
+            // What failed is looked at anyway.
+            true => Found::default(),
+            false => {
+                let found = changes.found(io, store.run(), check, &expected, opened).await;
+                with_baseline(store.run(), (step, index), found)
+            }
+        };
+        results.push(evaluated.result(index, io.now(), found));
         if ends {
             break;
         }
@@ -153,7 +166,7 @@ pub async fn take_baseline(
     let mut passed = Vec::new();
     for (index, check) in checks.iter().enumerate().filter(|(_, check)| is_machine_check(check)) {
         let label = format!("Step {step}: baseline{}", of_several(index, checks.len()));
-        let place = Place { step, index, label, options };
+        let place = Place { step, index, label, options, root: &options.root, observe: &[] };
         match evaluate(io, store, check, &place).await {
             Ok(evaluated) if evaluated.verdict == CheckVerdict::Passed => passed.push(index as u32),
             Ok(_) => {}
@@ -164,24 +177,18 @@ pub async fn take_baseline(
     Ok(Some(Event::BaselineTaken { step, passed }))
 }
 
-/// What there is to warn about a check of a step before it is evaluated.
-async fn warnings(
-    io: &Io,
-    run: &Run,
-    changes: &Changes,
-    (step, index, check): (u32, usize, &Check),
-) -> Vec<Warning> {
-    let mut warnings = changes.warnings(io, run, check).await;
+/// `found`, and whether the check passed before the agent had done anything.
+fn with_baseline(run: &Run, (step, index): (u32, usize), mut found: Found) -> Found {
     let baseline = run.step(step).and_then(|record| record.baseline.as_ref());
     if baseline.is_some_and(|passed| passed.contains(&(index as u32))) {
-        warnings.push(Warning::PassedBefore);
+        found.warnings.push(Warning::PassedBefore);
     }
-    warnings
+    found
 }
 
 /// Repeats the machine checks of all steps, except those that were expected to fail: they
-/// describe the moment before the work, not its result. Returns what is to be recorded; `None` when
-/// interrupted.
+/// describe the moment before the work, not its result. Where it is asked for, they run on a clean
+/// checkout. Returns what is to be recorded; `None` when interrupted.
 ///
 /// # Errors
 ///
@@ -190,6 +197,35 @@ pub async fn repeat_checks(
     io: &Io,
     store: &mut Store,
     options: &CheckOptions,
+) -> Result<Option<Event>, StoreError> {
+    if !clean_checkout::is_wanted(io, store.run()).await {
+        return repeat_in(io, store, options, (&options.root, false)).await;
+    }
+    match clean_checkout::check_out(io, store, &options.sandbox).await? {
+        CleanOutcome::Ready(checkout) => {
+            let repeated = repeat_in(io, store, options, (&checkout.root, true)).await;
+            checkout.remove(io).await;
+            repeated
+        }
+        CleanOutcome::Failed(why) => Ok(Some(without_checkout(store.run(), io.now(), &why))),
+        CleanOutcome::Interrupted => Ok(None),
+    }
+}
+
+/// The event of a run whose checks cannot run on a clean checkout.
+fn without_checkout(run: &Run, at: Timestamp, why: &str) -> Event {
+    let reason = format!("it could not be made: {why}");
+    let evaluated = Evaluated::said(CheckVerdict::CannotEvaluate { reason }, String::new());
+    let failures = vec![(run.steps.len() as u32, evaluated.result(0, at, Found::default()))];
+    Event::ChecksRepeated { repeated: 0, failures, warnings: Vec::new(), clean: true }
+}
+
+/// Repeats the checks in the folder `root`, which is in a clean checkout or not.
+async fn repeat_in(
+    io: &Io,
+    store: &mut Store,
+    options: &CheckOptions,
+    (root, clean): (&str, bool),
 ) -> Result<Option<Event>, StoreError> {
     let mut repeated = 0;
     let (mut failures, mut remarked) = (Vec::new(), Vec::new());
@@ -206,26 +242,32 @@ pub async fn repeat_checks(
                 continue;
             }
             repeated += 1;
-            let label = format!("Step {step}: verify again{}", of_several(index, checks.len()));
-            let place = Place { step, index, label, options };
-            let warnings = warnings(io, store.run(), &changes, (step, index, check)).await;
-            let evaluated = match evaluate(io, store, check, &place).await {
+            let place = if clean { " on a clean checkout" } else { "" };
+            let label =
+                format!("Step {step}: verify again{place}{}", of_several(index, checks.len()));
+            let expected = changes.expected(io, store.run(), check, root).await;
+            let place = Place { step, index, label, options, root, observe: &expected.observe };
+            let mut evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
                 Err(NoVerdict::Interrupted) => return Ok(None),
                 Err(NoVerdict::Failed(error)) => return Err(error),
             };
             if is_refusal(&evaluated.verdict) {
-                failures.push((step, evaluated.result(index, io.now(), Vec::new())));
+                failures.push((step, evaluated.result(index, io.now(), Found::default())));
                 break;
             }
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
-            let known = known_warnings(store.run(), step, index as u32);
-            if *known != *warnings {
-                remarked.push(CheckWarnings { step, check: index as u32, warnings });
+            let opened = evaluated.opened.take();
+            let found = changes.found(io, store.run(), check, &expected, opened).await;
+            let Found { warnings, inputs } = with_baseline(store.run(), (step, index), found);
+            let check = index as u32;
+            let known = known_result(store.run(), step, check);
+            if known.is_some_and(|known| known.warnings != warnings || known.inputs != inputs) {
+                remarked.push(CheckWarnings { step, check, warnings, inputs });
             }
         }
     }
-    Ok(Some(Event::ChecksRepeated { repeated, failures, warnings: remarked }))
+    Ok(Some(Event::ChecksRepeated { repeated, failures, warnings: remarked, clean }))
 }
 
 /// Which of several checks it is.
@@ -252,11 +294,9 @@ async fn tell_passed(
     io.note(format!("    ✓ {}/{count} {what} ({took:.1} s)", index + 1)).await;
 }
 
-/// What there was to warn about a check when it was evaluated before.
-fn known_warnings(run: &Run, step: u32, check: u32) -> &[Warning] {
-    let results = run.step(step).map(|record| record.results.as_slice()).unwrap_or_default();
-    let result = results.iter().find(|result| result.check == check);
-    result.map(|result| result.warnings.as_slice()).unwrap_or_default()
+/// What came of a check when it was evaluated before.
+fn known_result(run: &Run, step: u32, check: u32) -> Option<&CheckResult> {
+    run.step(step)?.results.iter().find(|result| result.check == check)
 }
 
 fn is_refusal(verdict: &CheckVerdict) -> bool {
@@ -280,18 +320,21 @@ struct Evaluated {
     stdout: String,
     stderr: String,
     measured: Option<Measured>,
+    /// The observed files that were opened meanwhile; `None`: not observed.
+    opened: Option<Vec<String>>,
 }
 
 impl Evaluated {
     fn said(verdict: CheckVerdict, stdout: String) -> Evaluated {
-        Evaluated { verdict, stdout, stderr: String::new(), measured: None }
+        Evaluated { verdict, stdout, stderr: String::new(), measured: None, opened: None }
     }
 
     /// As the result of the check with this index.
-    fn result(self, index: usize, at: Timestamp, warnings: Vec<Warning>) -> CheckResult {
-        let Evaluated { verdict, stdout, stderr, measured } = self;
+    fn result(self, index: usize, at: Timestamp, found: Found) -> CheckResult {
+        let Evaluated { verdict, stdout, stderr, measured, opened: _ } = self;
         let (check, at) = (index as u32, Some(at));
-        CheckResult { check, verdict, stdout, stderr, measured, at, warnings }
+        let Found { warnings, inputs } = found;
+        CheckResult { check, verdict, stdout, stderr, measured, at, warnings, inputs }
     }
 }
 
@@ -304,7 +347,7 @@ async fn evaluate(
     match check {
         Check::Shell(shell) => run_command(io, store, shell, place).await,
         Check::Artifact { path, assertion } => {
-            Ok(look_at_artifact(io, place.options, path, assertion).await)
+            Ok(look_at_artifact(io, place.root, path, assertion).await)
         }
         Check::HumanReview { prompt } => Ok(ask_for_review(prompt.clone())),
         Check::Browser { url, check } => look_at_page(io, store, url, check, place).await,
@@ -326,9 +369,9 @@ async fn run_command(
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
     let timeout_ms = check.timeout_ms.unwrap_or(place.options.timeout_ms);
-    let root = &place.options.root;
+    let root = place.root;
     let cwd = match &check.cwd {
-        None => root.clone(),
+        None => root.to_owned(),
         Some(folder) => match inside(io, root, folder).await {
             Inside::At(path) => path,
             Inside::Absent => return Ok(cannot(format!("`cwd: {folder}` does not exist"))),
@@ -354,7 +397,8 @@ async fn judge_command(
 ) -> Result<Evaluated, NoVerdict> {
     let timeout_ms = spec.timeout_ms.unwrap_or(place.options.timeout_ms);
     let work = Work::new(Worker::Check, place.step, &place.options.sandbox);
-    let work = Work { network: check.network, ..work };
+    let work = Work { network: check.network, folder: Some(place.root), ..work };
+    let spec = spec.observe(place.observe.to_vec());
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
         Err(WorkError::Process(failure)) if failure.is_interrupted() => {
@@ -379,7 +423,7 @@ async fn judge_command(
     };
     let measured = Some(Measured { exit_code, duration_ms: end.duration_ms });
     let (stdout, stderr) = (recorded(&end.stdout), recorded(&end.stderr));
-    Ok(Evaluated { verdict, stdout, stderr, measured })
+    Ok(Evaluated { verdict, stdout, stderr, measured, opened: end.opened })
 }
 
 fn seconds(ms: u64) -> String {
@@ -465,7 +509,7 @@ async fn look_at_page(
         });
     };
     let spec = ProcessSpec::new(onloop_agents::command_line(checker))
-        .in_folder(&place.options.root)
+        .in_folder(place.root)
         .without_env(private_names(io))
         .with_env([("BROWSER_CHECK_URL", url), ("BROWSER_CHECK_TEXT", check)])
         .timeout_ms(place.options.timeout_ms)

@@ -31,12 +31,14 @@ pub(crate) struct Work<'w> {
     pub(crate) network: Network,
     /// What it needs besides where it is.
     pub(crate) needs: Needs,
+    /// The checkout that it works in; `None`: that of the run.
+    pub(crate) folder: Option<&'w str>,
 }
 
 impl<'w> Work<'w> {
     /// Work that needs nothing besides, and has the whole network.
     pub(crate) fn new(worker: Worker, step: u32, sandbox: &'w Sandbox) -> Work<'w> {
-        Work { worker, step, sandbox, network: Network::All, needs: Needs::default() }
+        Work { worker, step, sandbox, network: Network::All, needs: Needs::default(), folder: None }
     }
 }
 
@@ -155,7 +157,8 @@ async fn made_ready(
     spec: ProcessSpec,
     private: &PrivateFolder,
 ) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>, Option<Confined>), Failure> {
-    let (folder, extent) = (&store.run().place.execution_root, (work.network, &work.needs));
+    let folder = work.folder.unwrap_or(&store.run().place.execution_root);
+    let extent = (work.network, &work.needs);
     let spec = marked(io, &store.run().id, spec);
     let ready = work.sandbox.put_in_force(io, folder, spec, extent, private.seen()).await?;
     let (spec, hold, confined) = ready;

@@ -1,10 +1,10 @@
 //! Files that no agent may change: what a turn has done to them is undone, and the attempt fails.
 
-use crate::run::check_inputs::{Between, joins_others};
+use crate::run::changed_check::{Between, joins_others};
 use crate::run::checkpoint::{CheckpointOutcome, take_checkpoint};
 use crate::state::store::Store;
 use onloop_effect::{DiffShown, Failure, GitRequest, Io};
-use onloop_run::{Checkpoint, CheckpointMoment, ProtectedAs, Protection, Run, begins_file};
+use onloop_run::{Checkpoint, CheckpointMoment, FileChange, ProtectedAs, Protection, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -148,11 +148,15 @@ async fn violations(
         match protection.of(seen) {
             None => continue,
             Some(ProtectedAs::Written) => {}
+            Some(ProtectedAs::RunByCheck) if is_told(run, after, seen) => continue,
             Some(ProtectedAs::RunByCheck) => {
                 let ends = (&*before.commit, &*after.commit);
                 let shown = DiffShown::PatchOf(std::slice::from_ref(&path));
                 let patch = io.git_diff(root, ends, shown, limits::CHANGED_CHECK_BYTES).await;
-                if patch.is_ok_and(|patch| begins_file(&String::from_utf8_lossy(&patch)))
+                let begins = |patch: Vec<u8>| {
+                    FileChange::of_patch(&String::from_utf8_lossy(&patch)) == FileChange::Created
+                };
+                if patch.is_ok_and(begins)
                     && !joins_others(io, run, between, protection.implied(), seen).await
                 {
                     continue;
@@ -162,6 +166,12 @@ async fn violations(
         violations.push(path);
     }
     Ok(violations)
+}
+
+/// Whether the step whose turn ended at `after` was told to change the file.
+fn is_told(run: &Run, after: &Checkpoint, path: &str) -> bool {
+    let step = after.moment.step().and_then(|step| run.step(step));
+    step.is_some_and(|record| record.may_change(path))
 }
 
 /// Brings the files back as they were before the turn.

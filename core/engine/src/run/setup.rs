@@ -3,6 +3,7 @@
 
 mod include;
 
+use include::Included;
 pub(crate) use include::{FILE, included};
 
 use crate::error::CommandError;
@@ -47,26 +48,117 @@ pub async fn make_ready(
         return Ok(Readiness::Ready);
     }
     store.commit().await?;
-    let copied = match copy(io, &from, &to, &included.files).await {
-        Ok(copied) => copied,
-        Err(failure) => return Ok(gone_wrong("the files to copy", failure)),
+    let fresh = Fresh { from: &from, to: &to, worker: Worker::SetUp };
+    let done = match fresh.prepare(io, store, &included, sandbox).await? {
+        Ok(done) => done,
+        Err(unready) => return Ok(unready),
     };
-    for link in included.left_out.iter().chain(&copied.left_out).take(limits::SETUP_FILES_NAMED) {
-        store.note(format!("    not copied: {} is not a plain file", text::one_line(link)));
-    }
-    for (number, line) in (1..).zip(&lines) {
-        match run_line(io, store, (number, line), &to, sandbox).await? {
-            Readiness::Ready => {}
-            unready @ (Readiness::Failed(_) | Readiness::Interrupted) => return Ok(unready),
-        }
-    }
-    let done = SetUp { copied: copied.files, commands: lines.len() as u64 };
     store.apply(Event::WorktreeSetUp(done)).map_err(StoreError::Overtaken)?;
     let (files, commands) =
         (text::counted(done.copied, "file"), text::counted(done.commands, "command"));
     store.note(format!("✓ Setup: {files} copied, {commands} run"));
     store.commit().await?;
     Ok(Readiness::Ready)
+}
+
+/// Makes a clean checkout ready as the worktree of the run was; nothing is recorded of it.
+///
+/// # Errors
+///
+/// As [`make_ready`].
+pub(crate) async fn prepare_clean(
+    io: &Io,
+    store: &mut Store,
+    (from, to): (&str, &str),
+    sandbox: &Sandbox,
+) -> Result<Readiness, StoreError> {
+    let included = match included(io, from).await {
+        Ok(included) => included,
+        Err(failure) => return Ok(gone_wrong(FILE, failure)),
+    };
+    let fresh = Fresh { from, to, worker: Worker::Check };
+    Ok(fresh
+        .prepare(io, store, &included, sandbox)
+        .await?
+        .map_or_else(|unready| unready, |_| Readiness::Ready))
+}
+
+/// A checkout that is made ready.
+struct Fresh<'a> {
+    /// The checkout that files are copied from.
+    from: &'a str,
+    to: &'a str,
+    worker: Worker,
+}
+
+impl Fresh<'_> {
+    /// Copies files and runs the lines of `setup`.
+    async fn prepare(
+        &self,
+        io: &Io,
+        store: &mut Store,
+        included: &Included,
+        sandbox: &Sandbox,
+    ) -> Result<Result<SetUp, Readiness>, StoreError> {
+        let copied = match copy(io, self.from, self.to, &included.files).await {
+            Ok(copied) => copied,
+            Err(failure) => return Ok(Err(gone_wrong("the files to copy", failure))),
+        };
+        let left_out = included.left_out.iter().chain(&copied.left_out);
+        for link in left_out.take(limits::SETUP_FILES_NAMED) {
+            store.note(format!("    not copied: {} is not a plain file", text::one_line(link)));
+        }
+        let lines = store.run().settings.setup.clone();
+        for (number, line) in (1..).zip(&lines) {
+            match self.run_line(io, store, (number, line), sandbox).await? {
+                Readiness::Ready => {}
+                unready @ (Readiness::Failed(_) | Readiness::Interrupted) => {
+                    return Ok(Err(unready));
+                }
+            }
+        }
+        Ok(Ok(SetUp { copied: copied.files, commands: lines.len() as u64 }))
+    }
+
+    async fn run_line(
+        &self,
+        io: &Io,
+        store: &mut Store,
+        (number, line): (u32, &str),
+        sandbox: &Sandbox,
+    ) -> Result<Readiness, StoreError> {
+        let shown = text::ellipsis(&text::one_line(line), 200);
+        store.note(format!("→ Setup: {shown}"));
+        let log = store.paths().log(&format!("setup-{number}"));
+        let spec = ProcessSpec::shell(Shell::Bash, line)
+            .in_folder(self.to)
+            .without_env(private_names(io))
+            .timeout_ms(limits::SETUP_TIMEOUT_MS)
+            .label(format!("Setup: {shown}"))
+            .stream_to(log.clone());
+        let work = Work { folder: Some(self.to), ..Work::new(self.worker, 1, sandbox) };
+        let end = match run_recorded(io, store, work, spec).await {
+            Ok(end) => end,
+            Err(WorkError::Process(failure)) => return Ok(gone_wrong(&shown, failure)),
+            Err(WorkError::Record(error)) => return Err(error),
+        };
+        let how = match end.status {
+            ProcessStatus::Exited(0) => return Ok(Readiness::Ready),
+            ProcessStatus::Interrupted => return Ok(Readiness::Interrupted),
+            ProcessStatus::Exited(code) => format!("exit code {code}"),
+            ProcessStatus::Signalled(signal) => format!("killed by signal {signal}"),
+            ProcessStatus::TimedOut => {
+                format!("timed out after {} minutes", limits::SETUP_TIMEOUT_MS / 60_000)
+            }
+        };
+        let output = format!("{}\n{}", recorded(&end.stdout), recorded(&end.stderr));
+        let output = io.redacted(&text::printable(&output));
+        let end = text::quoted_end(&output, limits::FAILURE_LINES, "in the log");
+        let error = CommandError::failed(format!("setup failed: `{shown}`: {how}"))
+            .listing(end.lines().map(|line| line.trim_start().to_owned()))
+            .fix(format!("fix it, then continue; failed commands run again. The log is {log}"));
+        Ok(Readiness::Failed(error))
+    }
 }
 
 /// Whether a run is one whose worktree has to be made ready before its next step.
@@ -130,44 +222,4 @@ async fn copy(io: &Io, from: &str, to: &str, files: &[String]) -> Result<Copied,
         io.process(spec).await?;
     }
     Ok(copied)
-}
-
-async fn run_line(
-    io: &Io,
-    store: &mut Store,
-    (number, line): (u32, &str),
-    folder: &str,
-    sandbox: &Sandbox,
-) -> Result<Readiness, StoreError> {
-    let shown = text::ellipsis(&text::one_line(line), 200);
-    store.note(format!("→ Setup: {shown}"));
-    let log = store.paths().log(&format!("setup-{number}"));
-    let spec = ProcessSpec::shell(Shell::Bash, line)
-        .in_folder(folder)
-        .without_env(private_names(io))
-        .timeout_ms(limits::SETUP_TIMEOUT_MS)
-        .label(format!("Setup: {shown}"))
-        .stream_to(log.clone());
-    let work = Work::new(Worker::SetUp, 1, sandbox);
-    let end = match run_recorded(io, store, work, spec).await {
-        Ok(end) => end,
-        Err(WorkError::Process(failure)) => return Ok(gone_wrong(&shown, failure)),
-        Err(WorkError::Record(error)) => return Err(error),
-    };
-    let how = match end.status {
-        ProcessStatus::Exited(0) => return Ok(Readiness::Ready),
-        ProcessStatus::Interrupted => return Ok(Readiness::Interrupted),
-        ProcessStatus::Exited(code) => format!("exit code {code}"),
-        ProcessStatus::Signalled(signal) => format!("killed by signal {signal}"),
-        ProcessStatus::TimedOut => {
-            format!("timed out after {} minutes", limits::SETUP_TIMEOUT_MS / 60_000)
-        }
-    };
-    let output = format!("{}\n{}", recorded(&end.stdout), recorded(&end.stderr));
-    let output = io.redacted(&text::printable(&output));
-    let end = text::quoted_end(&output, limits::FAILURE_LINES, "in the log");
-    let error = CommandError::failed(format!("setup failed: `{shown}`: {how}"))
-        .listing(end.lines().map(|line| line.trim_start().to_owned()))
-        .fix(format!("fix it, then continue; failed commands run again. The log is {log}"));
-    Ok(Readiness::Failed(error))
 }

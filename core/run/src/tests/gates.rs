@@ -99,7 +99,8 @@ fn an_attempt_after_a_review_is_reviewed_as_well() {
     let ready = Event::ReviewFinished { step: None, verdict: Verdict::Ready, findings, base };
     let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
     let failures = vec![(1, broken)];
-    let repeated = Event::ChecksRepeated { repeated: 1, failures, warnings: Vec::new() };
+    let repeated =
+        Event::ChecksRepeated { repeated: 1, failures, warnings: Vec::new(), clean: false };
     let acted = [Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, passed(1)];
     apply(&mut run, &acted);
     apply(&mut run, &[ready, repeated]);

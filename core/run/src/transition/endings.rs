@@ -15,10 +15,15 @@ impl Run {
         at: Timestamp,
         repeated: u32,
         failures: &[(u32, CheckResult)],
+        clean: bool,
     ) -> Result<(), Refusal> {
         // A completed run is verified again before its work is handed on.
         if !self.may_be_handed_on() {
             self.demand_running("checks_repeated")?;
+        }
+        if self.settings.evidence.verify_clean && !clean {
+            let what = "the checks of this run are repeated on a clean checkout".to_owned();
+            return Err(Refusal::NotDue { what });
         }
         if let Some(unsettled) = self.steps.iter().find(|s| s.status != StepStatus::Done) {
             return Err(Refusal::WrongStepStatus {
@@ -32,6 +37,7 @@ impl Run {
         }
         self.0.acting = None;
         self.0.reverified = failures.is_empty();
+        self.0.verified_clean = clean && failures.is_empty();
         let count = text::counted(u64::from(repeated), "check");
         if failures.is_empty() {
             for record in &mut self.0.steps {
@@ -41,7 +47,9 @@ impl Run {
                 };
                 record.results.iter_mut().filter(machine).for_each(|result| result.at = Some(at));
             }
-            self.log(at, "checks_repeated", None, format!("✓ Repeated {count}: all hold"), "");
+            let place = if clean { " on a clean checkout" } else { "" };
+            let text = format!("✓ Repeated {count}{place}: all hold");
+            self.log(at, "checks_repeated", None, text, "");
             return Ok(());
         }
         for (step, result) in failures {
@@ -49,7 +57,10 @@ impl Run {
                 CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason } => reason,
                 CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => continue,
             };
-            let reason = format!("passed before, but not after the last step: {reason}");
+            let reason = match clean {
+                true => format!("passed in the worktree, but not on a clean checkout: {reason}"),
+                false => format!("passed before, but not after the last step: {reason}"),
+            };
             self.fail_step(
                 at,
                 *step,
@@ -146,7 +157,7 @@ impl Run {
         if self.reviews.standing.is_some() || unreviewed {
             return Err(Refusal::Unfinished(Missing::Review));
         }
-        if self.stale_step().is_some() || (self.settings.reverify && !self.reverified) {
+        if self.stale_step().is_some() || self.repeat_is_due() {
             return Err(Refusal::Unfinished(Missing::Checks));
         }
         Ok(())

@@ -308,13 +308,13 @@ impl Run {
 
     /// What is known now about checks that were repeated takes the place of what was known before.
     pub(super) fn warning(&mut self, at: Timestamp, warnings: &[CheckWarnings]) {
-        for CheckWarnings { step, check, warnings } in warnings {
+        for CheckWarnings { step, check, warnings, inputs } in warnings {
             let result = self
                 .step_mut(*step)
                 .and_then(|record| record.results.iter_mut().find(|r| r.check == *check));
-            if let Some(result) = result
-                && result.warnings != *warnings
-            {
+            let Some(result) = result else { continue };
+            result.inputs.clone_from(inputs);
+            if result.warnings != *warnings {
                 result.warnings.clone_from(warnings);
                 self.log_warnings(at, *step);
             }

@@ -16,7 +16,8 @@ fn candidates(run: &Run) -> Vec<Event> {
         Event::RunResumed,
         Event::RunPaused { reason: "p".to_owned() },
         Event::RunFinalized,
-        Event::ChecksRepeated { repeated: 1, failures: Vec::new(), warnings: Vec::new() },
+        repeated(Vec::new(), false),
+        repeated(Vec::new(), true),
     ];
     for verdict in [Verdict::Ready, Verdict::Block] {
         let findings = String::new();
@@ -36,11 +37,7 @@ fn candidates(run: &Run) -> Vec<Event> {
         events.push(failed(step));
         events.push(Event::StepVerified { step, results: results_of(record) });
         let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
-        events.push(Event::ChecksRepeated {
-            repeated: 1,
-            failures: vec![(step, broken)],
-            warnings: Vec::new(),
-        });
+        events.extend([false, true].map(|clean| repeated(vec![(step, broken.clone())], clean)));
         for decision in [GateDecision::Approved, GateDecision::Rejected] {
             for mode in [Mode::Auto, Mode::Human] {
                 events.push(Event::GateDecided { step, decision, mode });
@@ -48,6 +45,10 @@ fn candidates(run: &Run) -> Vec<Event> {
         }
     }
     events
+}
+
+fn repeated(failures: Vec<(u32, CheckResult)>, clean: bool) -> Event {
+    Event::ChecksRepeated { repeated: 1, failures, warnings: Vec::new(), clean }
 }
 
 /// Events about what becomes of the work.
@@ -116,9 +117,7 @@ fn follow(run: &Run) -> Option<Event> {
         }
         Next::Ask(Question::Verdict { .. }) => Event::VerdictAccepted,
         Next::Ask(Question::Budget { .. }) => Event::BudgetsChanged(Budgets::default()),
-        Next::Repeat => {
-            Event::ChecksRepeated { repeated: 1, failures: Vec::new(), warnings: Vec::new() }
-        }
+        Next::Repeat => repeated(Vec::new(), run.settings.evidence.verify_clean),
         Next::Finalize => Event::RunFinalized,
         Next::Blocked(blocker) if blocker.rejected => approved(blocker.step, Mode::Human),
         Next::Blocked(_) => Event::RunResumed,
@@ -128,7 +127,8 @@ fn follow(run: &Run) -> Option<Event> {
 
 /// What distinguishes two states; counters and times do not, beyond the first few attempts.
 fn key(run: &Run) -> String {
-    let mut key = format!("{:?}{:?}{}", run.status, run.reviews, run.reverified);
+    let mut key =
+        format!("{:?}{:?}{}{}", run.status, run.reviews, run.reverified, run.verified_clean);
     key += &format!("{:?}", run.finish.as_ref().map(|finish| finish.outcome.disposition));
     key += &format!("{:?}", run.finish_intent.as_ref().map(|intent| &intent.act));
     for record in &run.steps {
@@ -186,6 +186,8 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
         assert!(after.reviews.standing.is_none(), "completed against a verdict");
         assert_eq!(after.stale_step(), None, "completed with a proof older than the work");
         assert!(after.reverified || !after.settings.reverify, "completed unconfirmed");
+        let is_clean = after.reverified && after.verified_clean;
+        assert!(is_clean || !after.settings.evidence.verify_clean, "completed on the worktree");
     }
 }
 
@@ -282,6 +284,17 @@ fn reviews_and_repeated_checks() {
         beginning.review_agent = Some("claude".to_owned());
     });
     assert!(explore(run) > 50);
+}
+
+#[test]
+fn checks_on_a_clean_checkout() {
+    let steps = vec![Step { repeat: until(2), ..step(1) }, step(2)];
+    let plan = Plan::example("demo", steps);
+    let plan = plan.with(|parts| parts.evidence.verify_clean = true);
+    for reverify in [false, true] {
+        let run = begin_plan(plan.clone(), |beginning| beginning.reverify = reverify);
+        assert!(explore(run) > 50);
+    }
 }
 
 #[test]

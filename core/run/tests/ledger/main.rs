@@ -190,7 +190,11 @@ fn every_event_has_a_line() {
         allow: vec!["make *".to_owned()],
         protect: vec!["ci/**".to_owned()],
         confine: true,
-        evidence: EvidenceRules { require_checks: true, max_review_rounds: Some(3) },
+        evidence: EvidenceRules {
+            require_checks: true,
+            verify_clean: true,
+            max_review_rounds: Some(3),
+        },
         commit: CommitWhen::Step,
         setup: vec!["npm ci".to_owned()],
         written: Written { auto_approve: true, budgets: budgets.clone() },

@@ -15,7 +15,11 @@ pub(super) fn begin(steps: Vec<Step>) -> Run {
 
 /// A run of `steps` at `risk`, begun with other settings.
 pub(super) fn begin_as(steps: Vec<Step>, risk: Risk, change: impl FnOnce(&mut Beginning)) -> Run {
-    let plan = Plan::example("demo", steps).with(|parts| parts.risk = risk);
+    begin_plan(Plan::example("demo", steps).with(|parts| parts.risk = risk), change)
+}
+
+/// A run of `plan`, begun with other settings.
+pub(super) fn begin_plan(plan: Plan, change: impl FnOnce(&mut Beginning)) -> Run {
     let at = Timestamp::parse("2026-03-20T21:23:15Z").expect("a time");
     let place = Place {
         workflow_path: "/w/hotl-workflow-demo.md".to_owned(),
@@ -50,6 +54,7 @@ pub(super) fn step(number: u32) -> Step {
         checks: vec![Check::Shell(ShellCheck::new("true"))],
         gate: None,
         baseline: false,
+        may_change: Vec::new(),
         sensitive: false,
     }
 }
@@ -68,6 +73,7 @@ pub(super) fn result(check: u32, verdict: CheckVerdict) -> CheckResult {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Config {
     pub confine: ConfineWhen,
     /// Whether a decision starts a driver in the background.
     pub continue_runs: ContinueWhen,
+    /// Whether all checks of every run pass on a clean checkout before it completes.
+    pub verify_clean: bool,
     /// Paths of caches, besides those of known tools, that confined commands may write.
     pub confine_caches: Vec<String>,
     /// Paths, besides those of known tools, that confined commands may read in a home folder.
@@ -179,6 +181,7 @@ impl Config {
             workflows: Vec::new(),
             confine: ConfineWhen::Auto,
             continue_runs: ContinueWhen::Auto,
+            verify_clean: false,
             confine_caches: Vec::new(),
             confine_read: Vec::new(),
             retention_days: keys::MOST_RETENTION_DAYS as u32,

@@ -204,6 +204,14 @@ pub(crate) fn invalid_baseline(span: Span, found: &str) -> Diagnostic {
     rule::INVALID_BASELINE.at(span, message)
 }
 
+pub(crate) fn invalid_may_change(span: Span, found: &str) -> Diagnostic {
+    let message = format!(
+        "`may_change` is `{}`; expected names or patterns of files below the root, such as `tests/**`",
+        shown(found)
+    );
+    rule::INVALID_MAY_CHANGE.at(span, message)
+}
+
 /// `required`: the frontmatter says `require_checks: true`, so the finding is an error.
 pub(crate) fn unchecked(span: Span, required: bool) -> Diagnostic {
     let mut diagnostic = rule::UNCHECKED_STEP.at(span, "no check verifies this step");

@@ -76,6 +76,7 @@ fn silent_places(reading: Reading<'_>) -> Vec<Span> {
             PlaceKind::Field(Section::Step, "verify") | PlaceKind::Item => has_parts(),
             PlaceKind::Field(Section::Check, "command" | "path" | "url" | "cwd")
             | PlaceKind::Field(Section::Assert, _)
+            | PlaceKind::Field(Section::Step, "may_change")
             | PlaceKind::Field(Section::Frontmatter, "setup" | "allow" | "protect" | "branch")
             | PlaceKind::Variable => false,
             PlaceKind::Field(..) | PlaceKind::Unknown(_) => true,

@@ -215,6 +215,7 @@ mod tests {
             measured: None,
             at: None,
             warnings: Vec::new(),
+            inputs: None,
         };
         let mut events = vec![Event::StepStarted { step: 1 }];
         let working = RunLine::of(view(Some("tower"), QueueState::Ready), &journal(&events));

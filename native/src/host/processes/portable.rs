@@ -96,7 +96,14 @@ impl Running {
         let duration_ms = u64::try_from(self.elapsed().as_millis()).unwrap_or(u64::MAX);
         let [stdout, stderr] = self.kept.map(Keeper::finish);
         let status = self.why.unwrap_or(ProcessStatus::Exited(exit.code().unwrap_or(-1)));
-        Ok(Followed::Ended(ProcessEnd { status, stdout, stderr, duration_ms, confined: None }))
+        Ok(Followed::Ended(ProcessEnd {
+            status,
+            stdout,
+            stderr,
+            duration_ms,
+            confined: None,
+            opened: None,
+        }))
     }
 
     /// Ends the program.

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::child::{Child, Place};
 use super::log::Log;
 use super::notice::EndNotice;
+use super::observe::Observer;
 use super::running::Group;
 use super::streams::{Streams, Which};
 use super::{
@@ -58,11 +59,13 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
         group: processes.running.clone(),
         orphans: processes.orphans,
     };
+    let observer = Observer::of(&processes.root, &spec.observe);
     let mut running = beginning.start(&mut command, spec).map_err(|unstarted| match unstarted {
         Unstarted::Refused(error) => command::spawn_failure(&error, &processes.root, spec),
         Unstarted::Lost(error) => failure::of(&error, "cannot follow a process"),
     })?;
     running.confined = confined;
+    running.observer = observer;
     running._terminal = terminal;
     Ok(running)
 }
@@ -173,6 +176,7 @@ impl Beginning {
             reap_at: started.checked_add(REAP_EVERY).filter(|_| orphans == Orphans::End),
             tick_every: None,
             confined: None,
+            observer: None,
             waits_for: None,
             _terminal: None,
         })
@@ -253,6 +257,7 @@ pub(super) struct Running {
     reap_at: Option<Instant>,
     tick_every: Option<Duration>,
     confined: Option<Confined>,
+    observer: Option<Observer>,
     /// The program that it was waiting for when SIGTERM was sent.
     waits_for: Option<String>,
     _terminal: Option<tty::Lent>,
@@ -350,6 +355,7 @@ impl Running {
             }
             (Phase::Free { .. }, None) => unreachable!("only what was killed gets stuck"),
         };
+        let opened = self.observer.and_then(Observer::opened);
         let (stdout, stderr) = self.streams.finish(progress);
         let confined = match self.confined {
             None => None,
@@ -361,7 +367,7 @@ impl Running {
                 Some(mechanism)
             }
         };
-        Ok(ProcessEnd { status, stdout, stderr, duration_ms, confined })
+        Ok(ProcessEnd { status, stdout, stderr, duration_ms, confined, opened })
     }
 
     /// Follows the program until it has ended, cannot be made to end, or the alarm goes off.

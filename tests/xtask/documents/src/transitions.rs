@@ -58,8 +58,12 @@ fn states() -> Vec<State> {
         base: None,
     };
     let with_end = |more: &[Event]| [to_the_end.as_slice(), more].concat();
-    let repeated =
-        Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() };
+    let repeated = Event::ChecksRepeated {
+        repeated: 2,
+        failures: Vec::new(),
+        warnings: Vec::new(),
+        clean: false,
+    };
     let reopened = [
         Event::StepBlocked { step: 2, reason: "why".to_owned() },
         Event::StepReopened { step: 2, reason: "why".to_owned() },
@@ -151,11 +155,21 @@ fn events() -> Vec<(&'static str, Event)> {
         ("verdict accepted", Event::VerdictAccepted),
         (
             "checks repeated: all pass",
-            Event::ChecksRepeated { repeated: 2, failures: Vec::new(), warnings: Vec::new() },
+            Event::ChecksRepeated {
+                repeated: 2,
+                failures: Vec::new(),
+                warnings: Vec::new(),
+                clean: false,
+            },
         ),
         (
             "checks repeated: step 1 fails",
-            Event::ChecksRepeated { repeated: 2, failures: broken.collect(), warnings: Vec::new() },
+            Event::ChecksRepeated {
+                repeated: 2,
+                failures: broken.collect(),
+                warnings: Vec::new(),
+                clean: false,
+            },
         ),
         ("run paused", Event::RunPaused { reason: "interrupted".to_owned() }),
         ("run resumed", Event::RunResumed),
@@ -217,6 +231,7 @@ fn verified(step: u32, verdict: CheckVerdict) -> Event {
         measured: None,
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     };
     Event::StepVerified { step, results: vec![result] }
 }

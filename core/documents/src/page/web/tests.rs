@@ -43,6 +43,7 @@ fn waiting() -> Run {
         measured: Some(Measured { exit_code: Some(0), duration_ms: 1200 }),
         at: None,
         warnings: Vec::new(),
+        inputs: None,
     };
     for (seconds, event) in [
         (10, Event::StepStarted { step: 1 }),

@@ -1,6 +1,6 @@
 //! Evaluating checks of files.
 
-use super::{CheckOptions, Evaluated, Inside, cannot, inside};
+use super::{Evaluated, Inside, cannot, inside};
 use onloop_effect::{Failure, FailureKind, FileKind, Io};
 use onloop_run::CheckVerdict;
 use onloop_workflow::Assertion;
@@ -10,7 +10,7 @@ const ARTIFACT_BYTES: u64 = 64 * 1024 * 1024;
 
 pub(super) async fn look_at_artifact(
     io: &Io,
-    options: &CheckOptions,
+    root: &str,
     path: &str,
     assertion: &Assertion,
 ) -> Evaluated {
@@ -21,7 +21,7 @@ pub(super) async fn look_at_artifact(
         };
         Evaluated::said(verdict, what)
     };
-    let found = match inside(io, &options.root, path).await {
+    let found = match inside(io, root, path).await {
         Inside::At(found) => found,
         Inside::Outside(why) => return cannot(format!("artifact `{path}` {why}")),
         Inside::Absent => {

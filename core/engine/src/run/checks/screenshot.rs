@@ -68,7 +68,7 @@ async fn browser(io: &Io, url: &str, path: &str, place: &Place<'_>) -> Option<Pr
             url,
         ];
         let spec = ProcessSpec::argv(argv)
-            .in_folder(&place.options.root)
+            .in_folder(place.root)
             .without_env(private_names(io))
             .timeout_ms(SCREENSHOT_TIMEOUT_MS)
             .capture_bytes(1024);

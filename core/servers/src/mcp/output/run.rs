@@ -23,6 +23,7 @@ fn step() -> Value {
             "gate_mode": text_or_null(),
             "block_reason": text_or_null(),
             "warnings": warnings(),
+            "inputs": inputs(),
             "agent": text_or_null(),
             "session": text_or_null(),
             "denied": count(),
@@ -51,6 +52,7 @@ fn check() -> Value {
             "took_ms": count_or_null(),
             "at": text_or_null(),
             "warnings": list_of(text()),
+            "opened": text(),
         }),
         &["what", "result"],
     )
@@ -58,19 +60,30 @@ fn check() -> Value {
 
 /// What checks have noticed besides their result.
 pub(super) fn warnings() -> Value {
+    let more = json!({ "check": count(), "text": text(), "kind": text(), "reason": text() });
+    list_of(object(changed_file(more), &["check", "text", "kind"]))
+}
+
+/// The changed files that checks opened.
+fn inputs() -> Value {
+    let file = object(changed_file(json!({})), &["path", "found", "change"]);
     list_of(object(
-        json!({
-            "check": count(),
-            "text": text(),
-            "kind": text(),
-            "path": text(),
-            "steps": list_of(count()),
-            "added": count(),
-            "removed": count(),
-            "reason": text(),
-        }),
-        &["check", "text", "kind"],
+        json!({ "check": count(), "observed": flag(), "files": list_of(file), "more": count() }),
+        &["check", "observed", "files", "more"],
     ))
+}
+
+/// The members of a changed file, and these.
+fn changed_file(mut members: Value) -> Value {
+    members["path"] = text();
+    members["found"] = json!({ "enum": ["opened", "named"] });
+    members["change"] = json!({ "enum": ["changed", "created", "removed"] });
+    members["hides"] = flag();
+    members["expected"] = flag();
+    members["steps"] = list_of(count());
+    members["added"] = count();
+    members["removed"] = count();
+    members
 }
 
 /// The summary of a run.
@@ -105,6 +118,7 @@ pub(super) fn run() -> Value {
             "failed_steps": count(),
             "blocked_steps": count(),
             "unchecked": count(),
+            "verified_on": { "enum": ["worktree", "clean_checkout"] },
             "usage": usage(),
             "review": review,
             "finish": finish(),

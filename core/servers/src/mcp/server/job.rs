@@ -357,7 +357,14 @@ impl Job {
             State::InProcess { .. } => {
                 let status = ProcessStatus::Interrupted;
                 let (stdout, stderr) = Default::default();
-                let end = ProcessEnd { status, stdout, stderr, duration_ms: 0, confined: None };
+                let end = ProcessEnd {
+                    status,
+                    stdout,
+                    stderr,
+                    duration_ms: 0,
+                    confined: None,
+                    opened: None,
+                };
                 self.reply(at, Ok(Outcome::Process(end)));
             }
         }

@@ -110,6 +110,8 @@ keys! {
         "Whether agents and checks of runs are [confined](confinement.md): `auto`: where this machine can, `on`: always, `off`: not. A file that says `confine: on` asks for more, `--confine` says it for one run"
     "run.continue" (Word(ContinueWhen::WORDS)) "auto", Some("ONLOOP_CONTINUE") =>
         "Whether your decision continues a run that no process drives: `auto`: a driver starts in the [background](phone.md), `never`: the command is printed"
+    "run.verify_clean" (Flag) "false", None =>
+        "Whether all checks of every run pass on a [clean checkout](good-checks.md#verify-on-a-clean-checkout) before it completes; a file that says `verify_clean: true` asks for the same"
     "run.confine_caches" (Arguments) "[]", None =>
         "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"
     "run.confine_read" (Arguments) "[]", None =>

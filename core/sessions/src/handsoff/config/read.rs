@@ -57,6 +57,8 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.notify = reader.notify(config.telegram.as_ref(), folder);
     config.confine = reader.confine();
     config.continue_runs = reader.continue_runs();
+    // A mistyped value asks for more, never for less.
+    config.verify_clean = reader.flag("run.verify_clean").or(false, true);
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
     let days = reader.number("retention.days").or(90, keys::MOST_RETENTION_DAYS);
@@ -66,8 +68,13 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
         let Config { workflows, prices, confine, confine_caches, confine_read, .. } = config;
         let retention_days = config.retention_days;
         let kept = Config { workflows, prices, confine, confine_caches, ..Config::safe() };
-        config =
-            Config { confine_read, retention_days, continue_runs: config.continue_runs, ..kept };
+        config = Config {
+            confine_read,
+            retention_days,
+            continue_runs: config.continue_runs,
+            verify_clean: config.verify_clean,
+            ..kept
+        };
     }
     config.notes = reader.notes();
     config

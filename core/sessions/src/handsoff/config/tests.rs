@@ -33,6 +33,7 @@ permissions:
 run:
   confine: on
   continue: never
+  verify_clean: true
   confine_caches: [~/.cache/zig, /srv/a cache]
   confine_read: [~/.foo]
 notify:
@@ -138,6 +139,7 @@ fn every_key_is_read() {
         }],
         confine: ConfineWhen::On,
         continue_runs: ContinueWhen::Never,
+        verify_clean: true,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
         confine_read: vec!["~/.foo".to_owned()],
         retention_days: 30,

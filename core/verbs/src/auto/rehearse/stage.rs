@@ -221,6 +221,7 @@ fn ended(status: ProcessStatus, output: &str) -> Outcome {
         stderr: Capture::default(),
         duration_ms: 0,
         confined: None,
+        opened: None,
     })
 }
 

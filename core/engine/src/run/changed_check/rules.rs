@@ -1,7 +1,7 @@
 //! Files that programs of a check take their rules from, in the checkout of a run.
 
 use onloop_effect::{DiffShown, FileKind, Io};
-use onloop_run::{Run, begins_file};
+use onloop_run::{FileChange, Run};
 use onloop_syntax::limits;
 use onloop_workflow::implied::{Implied, RuleForm};
 
@@ -43,7 +43,9 @@ async fn was_there(io: &Io, run: &Run, between: Between<'_>, path: &str) -> bool
     let (ends, shown) = ((between.from, between.to), DiffShown::PatchOf(&from_top));
     let patch = io.git_diff(root, ends, shown, limits::CHANGED_CHECK_BYTES).await;
     // What is too large to be shown was not begun as a file of rules either.
-    patch.is_ok_and(|patch| !begins_file(&String::from_utf8_lossy(&patch)))
+    patch.is_ok_and(|patch| {
+        FileChange::of_patch(&String::from_utf8_lossy(&patch)) != FileChange::Created
+    })
 }
 
 /// What is run according to the rules that are there: the path of each file, and its lines.
