@@ -139,10 +139,11 @@ export interface Confinement {
  */
 export interface PrivateGit {
   /**
-   * The private git folder. If it is missing, the host makes it from the repository: its
-   * configuration without credentials, its branches, tags and remote branches, HEAD and index.
+   * The private git folder; `null`: one in memory that is lost when the program ends. If it is
+   * missing, the host makes it from the repository: its configuration without credentials, its
+   * branches, tags and remote branches, HEAD and index.
    */
-  folder: string;
+  folder: string | null;
   /** The git folder of the repository, which all its worktrees share. */
   common: string;
   /** The git folder of the checkout: `common`, or `worktrees/<name>` below it. */
