@@ -25,7 +25,7 @@ pub async fn change_by(
         Ok(()) => match store.commit().await {
             Ok(()) => {
                 if store.run().is_over() {
-                    private_git::remove(io, store.paths()).await;
+                    private_git::remove(io, store).await;
                 }
                 notify::deliver(io, store).await;
                 return Ok(());

@@ -224,7 +224,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
         next @ (Next::Blocked(_) | Next::Finished) => {
             cx.store.commit().await?;
             if matches!(next, Next::Finished) {
-                private_git::remove(cx.io, cx.store.paths()).await;
+                private_git::remove(cx.io, cx.store).await;
             }
             return Err(Halt::Stopped);
         }

@@ -13,7 +13,7 @@ use onloop_effect::{
     Durability, Expect, Failure, FailureKind, GitRequest, Io, Mechanism, Network, ProcessSpec,
     ProcessStatus, Shell,
 };
-use onloop_run::Worker;
+use onloop_run::{Hold, WorkHold, Worker};
 use onloop_syntax::{limits, text};
 
 /// Packs what the branch and the index have and the repository lacks. It runs confined and offline,
@@ -235,8 +235,12 @@ async fn take(
     now.write(io, store.paths()).await
 }
 
-/// Removes the private folders of a run that is over.
-pub(crate) async fn remove(io: &Io, paths: &Paths) {
-    // A folder that stays does no harm: no git outside reads it.
-    let _ = io.remove(&paths.git()).await;
+/// Removes the private folder of a run that is over.
+pub(crate) async fn remove(io: &Io, store: &Store) {
+    let by_bubblewrap =
+        |held: &WorkHold| matches!(held.hold, Hold::Confined { by: Mechanism::Bubblewrap, .. });
+    if store.run().holds.iter().any(by_bubblewrap) {
+        // A folder that stays does no harm: no git outside reads it.
+        let _ = io.remove(&store.paths().git()).await;
+    }
 }
