@@ -226,10 +226,10 @@ fn observation_note(run: &Run) -> &'static str {
     let observed: Vec<bool> = run.steps.iter().flat_map(of_commands).collect();
     match (observed.is_empty(), observed.iter().all(|observed| *observed)) {
         (true, _) => "",
-        (false, true) => "- The files that the checks opened were observed.\n",
+        (false, true) => "- onloop observed which files the checks opened.\n",
         (false, false) => {
-            "- Not for every check the files that it opened were observed; for the others, changed files \
-             were looked up by name.\n"
+            "- onloop did not observe which files every check opened, and looked for changed files by \
+             name.\n"
         }
     }
 }

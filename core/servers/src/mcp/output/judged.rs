@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::run::{finish, warnings};
+use super::run::{finish, inputs, verified_on, warnings};
 use super::{count, flag, list_of, object, object_or_null, text, text_or_null};
 
 pub(super) fn receipt() -> Value {
@@ -32,6 +32,7 @@ pub(super) fn receipt() -> Value {
             "evidence": list_of(evidence()),
             "unchecked": count(),
             "checks_repeated_at_end": flag(),
+            "verified_on": verified_on(),
             "finish": finish(),
             "sufficiency": object(sufficiency, &["sufficient", "reasons"]),
             "redaction": object(redaction, &["contains_output", "contains_prompts"]),
@@ -65,6 +66,7 @@ fn evidence() -> Value {
             "gate": object(gate, &["required", "result", "mode"]),
             "block_reason": text_or_null(),
             "warnings": warnings(),
+            "inputs": inputs(),
         }),
         &["number", "status", "attempts", "checked", "verification", "gate"],
     )

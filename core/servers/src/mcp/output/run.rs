@@ -65,7 +65,7 @@ pub(super) fn warnings() -> Value {
 }
 
 /// The changed files that checks opened.
-fn inputs() -> Value {
+pub(super) fn inputs() -> Value {
     let file = object(changed_file(json!({})), &["path", "found", "change"]);
     list_of(object(
         json!({ "check": count(), "observed": flag(), "files": list_of(file), "more": count() }),
@@ -118,7 +118,7 @@ pub(super) fn run() -> Value {
             "failed_steps": count(),
             "blocked_steps": count(),
             "unchecked": count(),
-            "verified_on": { "enum": ["worktree", "clean_checkout"] },
+            "verified_on": verified_on(),
             "usage": usage(),
             "review": review,
             "finish": finish(),
@@ -277,4 +277,9 @@ pub(super) fn next() -> Value {
         }),
         &["run_id", "status", "action", "step", "command", "commands", "needs_person"],
     )
+}
+
+/// Where the checks ran last.
+pub(super) fn verified_on() -> Value {
+    json!({ "enum": ["worktree", "clean_checkout"] })
 }
