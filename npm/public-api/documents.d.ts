@@ -212,6 +212,7 @@ export interface RunView {
     failed_steps: number;
     blocked_steps: number;
     unchecked: number;
+    verified_on: "worktree" | "clean_checkout";
     report_path: string;
     finish: FinishView;
     steps: {
@@ -225,6 +226,7 @@ export interface RunView {
         gate_mode: GateMode | null;
         block_reason: string | null;
         warnings: WarningView[];
+        inputs: InputsView[];
         agent: string | null;
         session: string | null;
         denied: number;
@@ -259,6 +261,7 @@ export interface CheckView {
     took_ms: number | null;
     at: string | null;
     warnings: string[];
+    opened?: string;
 }
 export interface AsksView {
     step: number | null;
@@ -291,6 +294,7 @@ export interface CheckView {
     took_ms: number | null;
     at: string | null;
     warnings: string[];
+    opened?: string;
 }
 export interface HoldView {
     worker: "agent" | "check" | "review" | "setup";
@@ -299,14 +303,26 @@ export interface HoldView {
     network?: Network;
     why?: string;
 }
-export interface WarningView {
-    kind: "check_changed" | "check_unseen" | "passed_before";
-    check: number;
-    text: string;
-    path?: string;
+export interface ChangedFileView {
+    path: string;
+    found: "opened" | "named";
+    change: "changed" | "created" | "removed";
+    hides?: boolean;
+    expected?: boolean;
     steps?: number[];
     added?: number;
     removed?: number;
+}
+export interface InputsView {
+    check: number;
+    observed: boolean;
+    files: ChangedFileView[];
+    more: number;
+}
+export interface WarningView extends Partial<ChangedFileView> {
+    kind: "check_changed" | "check_unseen" | "passed_before";
+    check: number;
+    text: string;
     reason?: string;
 }
 export interface Receipt {
@@ -347,8 +363,10 @@ export interface Receipt {
         };
         block_reason: string | null;
         warnings: WarningView[];
+        inputs: InputsView[];
     }[];
     unchecked: number;
+    verified_on: "worktree" | "clean_checkout";
     checks_repeated_at_end: boolean;
     finish: FinishView;
     sufficiency: {

@@ -106,13 +106,7 @@ test("examples run the same", (t) => {
       const env = workspace.environment(top);
       workspace.commitAll(cwd, env);
       const { exit, stdout, stderr } = workspace.run(command, ["run"], { cwd, env, timeout: 60_000 });
-      // Only the native host observes what a check opens.
-      const local = (text) =>
-        text
-          .replaceAll(top, "TOP")
-          .replaceAll("which it opened", "which it names")
-          .replaceAll(/^.*opened \d+ changed file.*\n/gm, "")
-          .replaceAll(/^- onloop (observed|did not observe) which files .*\n/gm, "");
+      const local = (text) => workspace.withoutObserved(text).replaceAll(top, "TOP");
       const files = Object.entries(workspace.tree(top)).map(([path, text]) => [path, local(text)]);
       return { exit, stdout: local(stdout), stderr: local(stderr), files };
     });

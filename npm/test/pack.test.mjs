@@ -250,7 +250,7 @@ test("npx runs a workflow in a worktree of a fresh repository", () => {
   workspace.commitAll(cwd, env);
   const onloop = (...words) => runs([join(project, "node_modules/.bin/onloop"), ...words], { cwd, env });
   assert.match(onloop("run"), /Step 1: Write/);
-  assert.match(onloop("status", "--all"), /completed/);
+  assert.match(onloop("status", "--all"), /Completed/);
   const old = runs([join(project, "node_modules/.bin/hotl-rt"), "--version"], { cwd, env });
   assert.match(old, /^onloop \d/);
   assert.ok(!existsSync(join(cwd, "a.txt")), "the work happened in the worktree");

@@ -23,7 +23,8 @@ function play(t, command, files, lines, inGit) {
   if (inGit) workspace.commitAll(cwd, env);
   // Commits have the time of git's clock, and runs of rw-auto a random name.
   const local = (text) =>
-    text
+    workspace
+      .withoutObserved(text)
       .replaceAll(top, "TOP")
       .replace(/\b[0-9a-f]{40}\b/g, "COMMIT")
       .replace(/\brw-\d{8}T\d{6}Z-\d+-[0-9a-f]+/g, "RUN");

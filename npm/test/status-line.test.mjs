@@ -41,15 +41,15 @@ const WORKING = "sleep 0.7; printf 'reading \\033[31mfiles\\033[0m\\n'; sleep 0.
 test("a status line says what runs, for how long and what it does", (t) => {
   const output = seen(t, 80, WORKING);
   const [first, last] = [lines(output).at(0), lines(output).at(-1)];
-  assert.match(first, /^[⠁-⣿] Step 1: Make 日本語 files that anybody could want \ds$/);
-  assert.match(last, /^[⠁-⣿] Step 1: Make 日本語 files that anybody could want \ds reading files$/);
+  assert.match(first, /^[⠁-⣿] Step 1: Make 日本語 files that anybody could want \d s$/);
+  assert.match(last, /^[⠁-⣿] Step 1: Make 日本語 files that anybody could want \d s reading files$/);
   // Further output begins on an empty line.
   assert.match(output, /reading files\x1b\[0m\r\x1b\[2K[^\x1b\r]/);
 });
 
 test("a status line fits into its terminal", (t) => {
   const last = lines(seen(t, 40, WORKING)).at(-1);
-  assert.match(last, /^[⠁-⣿] Step 1: Make 日本語… \ds reading files$/);
+  assert.match(last, /^[⠁-⣿] Step 1: Make 日本… \d s reading files$/);
 });
 
 test("NO_COLOR turns the status line off", (t) => {

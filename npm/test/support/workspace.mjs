@@ -100,3 +100,13 @@ export function tree(root, below = "") {
   }
   return files;
 }
+
+/** `text` without what the native host alone observes: the files that a check opens. */
+export function withoutObserved(text) {
+  return text
+    .replaceAll("which it opened", "which it names")
+    .replaceAll('"found": "opened"', '"found": "named"')
+    .replaceAll(/^.*opened \d+ changed files?: .*\n/gm, "")
+    .replaceAll(/^- onloop (observed|did not observe) which files .*\n/gm, "")
+    .replaceAll(/^( *)"inputs": \[\n[^]*?^\1\],?\n/gm, "");
+}
