@@ -20,5 +20,5 @@ always(CLIENTS, (name) => `a turn of ${name} without output is ended and tried a
   assert.equal(summary.steps[0].attempts, 2, told);
   assert.ok(Date.now() - began < 250_000, told);
   const log = kept(place, summary, "logs/1-1.log");
-  assert.match(log, /! agent ended: no sign of life for 40s\n/, log);
+  assert.match(log, /! agent ended: no sign of life for 40 s\n/, log);
 });

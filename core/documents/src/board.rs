@@ -113,11 +113,12 @@ impl RunState {
             | RunState::Blocked
             | RunState::Interrupted
             | RunState::Unreadable
-            | RunState::Idle
             | RunState::Paused => true,
-            RunState::Running | RunState::Limited | RunState::Completed | RunState::Abandoned => {
-                false
-            }
+            RunState::Running
+            | RunState::Idle
+            | RunState::Limited
+            | RunState::Completed
+            | RunState::Abandoned => false,
         }
     }
 

@@ -10,7 +10,7 @@ fn repository(more: &str, check: &str, script: &str) -> Workspace {
     workspace.write(".gitignore", "/deps\n.agentize.local.yaml\n");
     workspace.write(
         "hotl-workflow-x.md",
-        &format!(
+        format!(
             "---\nintent: write\nsuccess_criteria: written\nrisk_level: low\n{more}---\n\n- [ ] \
              **Step 1: Write**\naction: write\nloop: false\nverify: {check}\n\n```sh\n{script}\n```\n"
         ),
