@@ -12,8 +12,10 @@ use crate::{complain, start};
 /// Verbs that show or change runs, which can be runs of a fleet.
 const SHOWING: [&str; 9] =
     ["status", "list", "watch", "web", "next", "report", "summary", "diff", "receipt"];
-const CHANGING: [&str; 9] =
-    ["gate", "abandon", "resume", "step", "finalize", "finish", "undo", "relocate", "adopt"];
+const CHANGING: [&str; 12] = [
+    "approve", "reject", "gate", "stop", "abandon", "resume", "step", "finalize", "finish", "undo",
+    "relocate", "adopt",
+];
 
 /// Replaces this process by the fleet's program if the command line is for it.
 pub(crate) fn delegate() -> Option<ExitCode> {
