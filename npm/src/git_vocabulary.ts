@@ -259,7 +259,7 @@ export type GitRequest =
       git: "import_pack";
       /** The top folder of the checkout. */
       cwd: string;
-      /** The pack: a plain file of at most `limits.IMPORT_PACK_BYTES`, or `too_large`. */
+      /** The pack: a plain file of at most `IMPORT_PACK_BYTES`, or `too_large`. */
       pack: string;
       /** The branch. */
       branch: string;

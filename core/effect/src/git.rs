@@ -219,7 +219,7 @@ pub enum GitRequest {
     ImportPack {
         /// The top folder of the checkout.
         cwd: String,
-        /// The pack: a plain file of at most [`limits::IMPORT_PACK_BYTES`], or `TooLarge`.
+        /// The pack: a plain file of at most `IMPORT_PACK_BYTES`, or `TooLarge`.
         pack: String,
         /// The branch.
         branch: String,

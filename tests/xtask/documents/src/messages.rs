@@ -56,6 +56,11 @@ pub(crate) fn document() -> String {
          [exit codes](exit-codes.md) lists every status.\n\
          `onloop lint` prints findings about workflow files; they show their line and a fix.\n",
     );
+    text.push('\n');
+    for (_, heading, _) in HEADINGS {
+        let anchor = heading.to_lowercase().replace(' ', "-");
+        text += &format!("- [{heading}](#{anchor})\n");
+    }
     for (kind, heading, exit) in HEADINGS {
         text += &format!("\n## {heading}\n\n{exit}\n\n| message | source |\n| --- | --- |\n");
         for ((_, message), files) in messages.iter().filter(|((of, _), _)| of == kind) {
