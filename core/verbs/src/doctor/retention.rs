@@ -52,7 +52,7 @@ pub(super) async fn line(io: &Io, days: u32) -> Option<String> {
         0 => String::new(),
         bytes => format!("; `onloop doctor --prune` removes logs of {}", size(bytes)),
     };
-    (count > 0).then(|| format!("{runs} take {total}{rest}"))
+    (count > 0).then(|| format!("{total} are in use by {runs}{rest}"))
 }
 
 /// The folders of runs that have been finished for `days`.

@@ -139,19 +139,19 @@ async fn wait_out(
     let lifted = lifted_in(&tail, io.now());
     let why = format!("the model's service does not serve it: {}", words(failure));
     let at = io.now();
-    let patience = sessions
+    let wait = sessions
         .change(id, |session| match session {
             Some(mut session) => {
-                let patience = session.refused(at, &why, lifted);
-                if matches!(patience, Some(ProviderWait::TooLong(_))) {
+                let wait = session.refused(at, &why, lifted);
+                if matches!(wait, Some(ProviderWait::TooLong(_))) {
                     notify::session::enqueue(&mut session, &context.loaded.config);
                 }
-                (SessionChange::when(patience.is_some(), session), patience)
+                (SessionChange::when(wait.is_some(), session), wait)
             }
             None => (SessionChange::Keep, None),
         })
         .await?;
-    let until = match patience {
+    let until = match wait {
         None => return Ok(None),
         Some(ProviderWait::TooLong(_)) => {
             log::limit(context, &format!("{why}; no longer waiting")).await;
