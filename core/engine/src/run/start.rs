@@ -196,8 +196,7 @@ async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Beg
     if let Some(id) = of_that_name(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
-    let runs = runs_of(io, &file).await;
-    let earlier = branches(&runs);
+    let (runs, earlier) = runs_of(io, &file).await;
     let mut open = runs.into_iter().filter(|store| !store.run().is_over());
     if !args.fresh
         && let Some(store) = open.next()
@@ -219,7 +218,11 @@ async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Beg
     }
     // Before anything is made for the run.
     let sandbox = args.drive.sandbox(io, &io.start().cwd, plan.confine).await?;
-    let flags = PreflightFlags { changes_settled: task.is_some(), ..args.flags(earlier) };
+    let flags = PreflightFlags {
+        changes_settled: task.is_some(),
+        slug: task.map(|task| task.task.slug()),
+        ..args.flags(earlier)
+    };
     let issue = task.and_then(|task| task.issue);
     let store = match make(io, args, (&plan, &file), (&reviewer, issue), &flags).await {
         Ok(store) => store,
@@ -320,8 +323,8 @@ async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<Stri
 async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
-    let runs = runs_of(io, &file).await;
-    let flags = args.flags(branches(&runs));
+    let (runs, earlier) = runs_of(io, &file).await;
+    let flags = args.flags(earlier);
     let mut open = runs.into_iter().filter(|store| !store.run().is_over());
     let unfinished = open.next().filter(|_| !args.fresh);
     let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
@@ -345,16 +348,15 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
     .await
 }
 
-/// Runs of the workflow, the one that changed last first.
-async fn runs_of(io: &Io, file: &str) -> Vec<Store> {
+/// Runs of the workflow, the one that changed last first, and the branches of all runs. Where a new run
+/// begins, a person has passed over the unfinished ones.
+async fn runs_of(io: &Io, file: &str) -> (Vec<Store>, BTreeSet<String>) {
     let source = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
-    let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
-    stores.filter(|store| is_of(store.run(), &source)).collect()
-}
-
-/// The branches of `runs`. Where a new run begins, a person has passed over the unfinished ones.
-fn branches(runs: &[Store]) -> BTreeSet<String> {
-    runs.iter().filter_map(|store| store.run().place.branch.clone()).collect()
+    let mut stores: Vec<Store> =
+        find_all(io).await.into_iter().filter_map(Found::into_store).collect();
+    let branches = stores.iter().filter_map(|store| store.run().place.branch.clone()).collect();
+    stores.retain(|store| is_of(store.run(), &source));
+    (stores, branches)
 }
 
 /// Offers to abandon what a fresh run replaces; without a person it stays, and that is said.

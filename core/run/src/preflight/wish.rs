@@ -54,8 +54,10 @@ pub struct PreflightFlags {
     pub stash: bool,
     /// `--on-existing`; left out, a person is asked.
     pub on_existing: Option<OnExisting>,
-    /// Branches of earlier runs of the workflow, which a new run does not use again.
+    /// Branches of earlier runs, which a new run does not use again.
     pub earlier: BTreeSet<String>,
+    /// Slug of a task, whose workflow file has a number in its name where that name was taken.
+    pub slug: Option<String>,
     /// The caller has settled what becomes of uncommitted files, and has said it.
     pub changes_settled: bool,
 }
@@ -78,7 +80,7 @@ pub struct PlacementWish {
     pub stash: bool,
     /// What to do with a branch or worktree that is already there; `None`: ask.
     pub on_existing: Option<OnExisting>,
-    /// Branches of earlier runs of the workflow, which a new run does not use again.
+    /// Branches of earlier runs, which a new run does not use again.
     pub earlier: BTreeSet<String>,
     /// The caller has settled what becomes of uncommitted files, and has said it.
     pub changes_settled: bool,
@@ -103,11 +105,12 @@ impl PlacementWish {
                 name.parse().map_err(|reason| PlacementRefusal::invalid_branch(name, &reason))?,
             ),
         };
+        let derived = BranchName::for_slug(flags.slug.as_ref().unwrap_or(&plan.slug));
         Ok(PlacementWish {
             mode: flags.mode.or(plan.isolation.map(IsolationMode::from)),
             pinned,
-            derived: BranchName::for_slug(&plan.slug),
-            first: BranchName::for_slug(&plan.slug),
+            first: derived.clone(),
+            derived,
             number: 1,
             dirty_allowed: plan.dirty_allowed,
             stash: flags.stash,
@@ -124,8 +127,7 @@ impl PlacementWish {
         self.pinned.as_ref().unwrap_or(&self.derived)
     }
 
-    /// Takes the next name (`hotl/x-2`) for a derived branch that exists, if an earlier run of the
-    /// workflow has it. Returns whether it did. A branch that somebody pinned, and a choice about what
+    /// Takes the next name (`hotl/x-2`) for a derived branch that exists, if an earlier run has it. Returns whether it did. A branch that somebody pinned, and a choice about what
     /// exists, stay.
     pub fn skip_earlier(&mut self) -> bool {
         let is_settled = self.pinned.is_some() || self.on_existing.is_some();
@@ -138,7 +140,7 @@ impl PlacementWish {
         true
     }
 
-    /// Whether an earlier run of the workflow has the target branch.
+    /// Whether an earlier run has the target branch.
     pub(super) fn has_earlier(&self) -> bool {
         self.earlier.contains(self.target().as_str())
     }
