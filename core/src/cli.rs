@@ -91,7 +91,7 @@ pub async fn main(io: Io) -> Exit {
     let (verb, no_input) = match parse(&with_argument_last(&io.start().argv)) {
         Ok(cli) => (cli.verb, cli.no_input),
         Err(error) => {
-            let exit = explain(&io, &error).await;
+            let exit = explain(&io, &error, io.start().argv.get(1)).await;
             return if is_old_name { old_name::exit(exit) } else { exit };
         }
     };
@@ -193,10 +193,14 @@ async fn session(io: &Io, verb: &SessionVerb) -> Ended {
     }
 }
 
-/// Help and version are results; everything else is a usage error.
-async fn explain(io: &Io, error: &clap::Error) -> Exit {
-    let text = error.render().to_string();
+/// Help and version are results; everything else is a usage error, which ends with an example of `verb`.
+async fn explain(io: &Io, error: &clap::Error, verb: Option<&String>) -> Exit {
+    let mut text = error.render().to_string();
     if error.use_stderr() {
+        if let Some(example) = verb.and_then(|verb| help::example(verb)) {
+            text.truncate(text.rfind("\nFor more information").unwrap_or(text.len()));
+            text += &example;
+        }
         io.note(text).await;
         Exit::Usage
     } else {

@@ -121,7 +121,7 @@ pub(crate) fn mcp(bytes: &[u8]) {
             Request::Process(_) | Request::Write { .. } => {
                 panic!("nothing is there to run or to change")
             }
-            _ => Err(Failure::new(FailureKind::NotFound, "nothing is there")),
+            _ => Err(Failure::new(FailureKind::NotFound, "no such file or folder")),
         };
         reply = Some(Reply { at: Timestamp::EPOCH, outcome });
     }
@@ -149,7 +149,7 @@ fn answer_of_hook(host: Host, input: &[u8]) -> String {
             }
             Turn::Request(request) => request,
         };
-        let missing = || Err(Failure::new(FailureKind::NotFound, "nothing is there"));
+        let missing = || Err(Failure::new(FailureKind::NotFound, "no such file or folder"));
         let outcome = match request {
             Request::ReadInput { .. } => Ok(Outcome::Input { bytes: input.take().unwrap_or_default().into() }),
             Request::Say(Say::Result(text)) => {

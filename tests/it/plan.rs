@@ -142,7 +142,7 @@ fn tasks_of_other_tools_are_covered_or_named() {
     for expected in [
         "Tasks: 3 open tasks in ./specs/001-answer/tasks.md\n",
         "  line 3: Read the plan first.\n",
-        "  line 5: `[P]`, here and below: ",
+        "  line 5: the mark `[P]`, here and below: ",
         "  line 7: task T003 done already: Set up\n",
         "1 finding about the draft, sent back to the agent:\n  no step names task T004: Tell people\n",
         "\nNot in the plan: task T004: Tell people\n",

@@ -304,7 +304,7 @@ impl Disk {
             return fail(FailureKind::Invalid, path, "it contains the current folder");
         }
         if !self.nodes.contains_key(&at) {
-            return fail(FailureKind::NotFound, path, "nothing is there");
+            return fail(FailureKind::NotFound, path, "no such file or folder");
         }
         self.writable(path)?;
         let inside = format!("{at}/");
@@ -319,7 +319,7 @@ impl Disk {
         match self.nodes.get(&at) {
             Some(Node::Folder) => {}
             Some(_) => return fail(FailureKind::Invalid, path, "it is no folder"),
-            None => return fail(FailureKind::NotFound, path, "nothing is there"),
+            None => return fail(FailureKind::NotFound, path, "no such file or folder"),
         }
         let inside = format!("{}/", at.trim_end_matches('/'));
         let names = self.nodes.keys().filter_map(|path| path.strip_prefix(&inside));
@@ -332,7 +332,7 @@ impl Disk {
     pub(crate) fn stat(&self, path: &str) -> Done<Stat> {
         let at = self.resolve(path, Follow::Folders)?;
         let (kind, size_bytes, modified, executable) = match self.nodes.get(&at) {
-            None => return fail(FailureKind::NotFound, path, "nothing is there"),
+            None => return fail(FailureKind::NotFound, path, "no such file or folder"),
             Some(Node::Folder) => (FileKind::Folder, 0, self.now, false),
             Some(Node::Link(target)) => (FileKind::Link, target.len() as u64, self.now, false),
             Some(Node::Other) => (FileKind::Other, 0, self.now, false),
@@ -348,7 +348,7 @@ impl Disk {
         if self.nodes.contains_key(&at) {
             Ok(at)
         } else {
-            fail(FailureKind::NotFound, path, "nothing is there")
+            fail(FailureKind::NotFound, path, "no such file or folder")
         }
     }
 
@@ -364,7 +364,7 @@ impl Disk {
             Some(Node::Folder) => fail(FailureKind::Invalid, path, "it is a folder"),
             Some(Node::Link(_)) => fail(FailureKind::Invalid, path, "it is a symbolic link"),
             Some(Node::Other) => fail(FailureKind::Invalid, path, "it is no regular file"),
-            None => fail(FailureKind::NotFound, path, "nothing is there"),
+            None => fail(FailureKind::NotFound, path, "no such file or folder"),
         }
     }
 

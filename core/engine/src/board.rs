@@ -14,7 +14,7 @@ use log::KnownLog;
 use sessions::{KnownSessions, Surrounding};
 
 use crate::approval::pending;
-use crate::run::driver_lock::is_orphaned;
+use crate::run::driver_lock::driving;
 use crate::run::gate::facts;
 use crate::run::instruction::instruction;
 use crate::run::options::remembered_options;
@@ -24,7 +24,7 @@ use onloop_documents::board::{
     self, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent,
 };
 use onloop_documents::ledger::{self, Ledger};
-use onloop_effect::{Io, LockHolder, Stat};
+use onloop_effect::{Io, Stat};
 use onloop_run::{Run, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -198,15 +198,7 @@ impl Known {
         }
         let paths = Paths::new(home, &run.place.execution_root, &run.id);
         let holder = io.holder(&paths.driver_lock()).await.ok().flatten();
-        let driving = match holder {
-            None => Driving::Nobody,
-            Some(LockHolder { process, live: true, role: _ }) => {
-                Driving::Here { process: process.pid }
-            }
-            Some(holder) if is_orphaned(io, run, Some(&holder)) => Driving::Killed,
-            Some(_) => Driving::Elsewhere,
-        };
-        let mut card = board::card(run, driving);
+        let mut card = board::card(run, driving(io, run, holder.as_ref()));
         card.in_fleet = match self.in_fleet {
             Some(known) => known,
             None => *self.in_fleet.insert(is_fleets(io, &paths).await),

@@ -4,6 +4,7 @@ mod act;
 
 use crate::error::CommandError;
 use crate::git::ancestors::Ancestors;
+use crate::run::start::again_with;
 use crate::state::store::StateHome;
 use crate::terminal::ask::is_attended;
 use onloop_effect::{BranchName, Failure, FailureKind, Io, OptionalExt, Repository};
@@ -34,7 +35,8 @@ pub async fn preflight(
     if flags.mode == Some(IsolationMode::None) {
         return in_place(io, plan, cwd, workflow).await;
     }
-    let mut wish = wish(io, plan, flags, workflow)?;
+    let wish = wish(io, plan, flags, workflow);
+    let mut wish = wish.map_err(|refusal| refused(io, &refusal))?;
     let mut base = Base::Beside;
     // Every answer settles what its question asked, so that no question comes twice.
     loop {
@@ -52,7 +54,7 @@ pub async fn preflight(
                 }
             }
             PlacementDecision::Ask(question) => settle(io, &mut wish, question).await?,
-            PlacementDecision::Refuse(refusal) => return Err(refusal.into()),
+            PlacementDecision::Refuse(refusal) => return Err(refused(io, &refusal)),
         }
     }
 }
@@ -265,7 +267,7 @@ async fn ask(io: &Io, question: PlacementQuestion) -> Result<PlacementAnswer, Co
             }
         }
     }
-    Err(question.into_refusal().into())
+    Err(refused(io, &question.into_refusal()))
 }
 
 async fn ask_branch(io: &Io) -> Result<BranchName, CommandError> {
@@ -291,7 +293,7 @@ async fn carry_out(
     placement: &Placement,
 ) -> Result<(), act::ActError> {
     for note in &placement.notes {
-        io.note(format!("note: {note}")).await;
+        io.note(text::wrapped(&format!("note: {note}"), 80, 6)).await;
     }
     match repository {
         Some(repository) => act::perform(io, repository, &wish.workflow, &placement.acts).await,
@@ -386,9 +388,14 @@ fn unseen(what: &str) -> impl Fn(Failure) -> CommandError {
     move |failure| CommandError::from(failure).context(format!("cannot look at {what}"))
 }
 
-impl From<PlacementRefusal> for CommandError {
-    fn from(refusal: PlacementRefusal) -> CommandError {
-        let error = CommandError::refused(&refusal.what);
-        refusal.how.iter().fold(error, |error, remedy| error.fix_by(&remedy.effect, &remedy.line))
-    }
+/// The refusal as an error, whose flags are part of whole command lines where a person typed one.
+pub(crate) fn refused(io: &Io, refusal: &PlacementRefusal) -> CommandError {
+    let is_typed = io.start().argv.get(1).is_some_and(|verb| ["run", "do"].contains(&&**verb));
+    refusal.how.iter().fold(CommandError::refused(&refusal.what), |error, remedy| {
+        let line = match is_typed && remedy.line.starts_with("--") {
+            true => again_with(io, &remedy.line),
+            false => remedy.line.clone(),
+        };
+        error.fix_by(&remedy.effect, line)
+    })
 }

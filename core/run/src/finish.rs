@@ -196,6 +196,19 @@ impl FinishOutcome {
             notes: None,
         }
     }
+
+    /// What became of the work, as a clause.
+    pub fn words(&self) -> String {
+        let target = self.target_branch.as_deref().unwrap_or("another branch");
+        let remote = self.remote.as_deref().unwrap_or("a remote");
+        match (self.disposition, &self.pr_url) {
+            (Disposition::Kept, _) => "kept".to_owned(),
+            (Disposition::Merged, _) => format!("merged into {target}"),
+            (Disposition::Published, Some(url)) => format!("pushed to {remote}: {url}"),
+            (Disposition::Published, None) => format!("pushed to {remote}"),
+            (Disposition::Discarded, _) => "discarded".to_owned(),
+        }
+    }
 }
 
 /// A recorded outcome.

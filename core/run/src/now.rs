@@ -3,7 +3,7 @@
 use super::attention::Attention;
 use super::budget::exceeded;
 use super::event::{Acting, Worker};
-use super::next::{Next, Question};
+use super::next::{Blocker, Next, Question};
 use super::record::{Run, StepRecord, StepStatus};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -71,10 +71,11 @@ impl Run {
                     format!("{agent} waits for its usage limit, until {}", until.to_rfc3339());
                 (now, Some(*since), self.named(*step))
             }
-            Attention::Blocked(blocker) => {
-                (format!("step {} is blocked: {}", blocker.step, blocker.reason), last, None)
+            Attention::Blocked(blocker) => (blocked_words(blocker), last, None),
+            Attention::Completed => {
+                let outcome = self.finish.as_ref().map(|finish| finish.outcome.words());
+                (outcome.unwrap_or_else(|| "completed".to_owned()), self.completed_at, None)
             }
-            Attention::Completed => ("completed".to_owned(), self.completed_at, None),
         };
         StatusSummary { now: text::one_line(&now), since, then }
     }
@@ -163,6 +164,14 @@ impl Run {
     fn named(&self, step: u32) -> Option<String> {
         let record = self.step(step)?;
         Some(format!("step {step}: {}", text::ellipsis(&text::one_line(&record.step.name), 100)))
+    }
+}
+
+/// The reason of a seed's sentence names its step already.
+fn blocked_words(blocker: &Blocker) -> String {
+    match blocker.reason.starts_with(&format!("Step {} ", blocker.step)) {
+        true => blocker.reason.clone(),
+        false => format!("step {} is blocked: {}", blocker.step, blocker.reason),
     }
 }
 

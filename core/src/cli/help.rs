@@ -100,6 +100,13 @@ pub(super) fn with_help(mut grammar: Command) -> Command {
     grammar.override_help(text)
 }
 
+/// An example of `verb`, and the command that shows its help; `None`: it is not a verb.
+pub(super) fn example(verb: &str) -> Option<String> {
+    let help = PEOPLE_HELPS.iter().chain(PLUMBING_HELPS).find(|help| help.verb == verb)?;
+    let [(comment, line), ..] = help.examples;
+    Some(format!("\nExample:\n  # {comment}\n  {line}\nMore: onloop help {verb}\n"))
+}
+
 /// What follows the options of a verb in its help.
 fn after(help: &VerbHelp) -> String {
     let mut out = String::new();

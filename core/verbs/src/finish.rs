@@ -15,6 +15,7 @@ use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::lookup::select::{Fitting, RunName, select};
+use onloop_engine::run::advice::first_command;
 use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::state::store::{StateHome, Store, prepare_folder};
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Run};
@@ -30,7 +31,7 @@ pub struct FinishArgs {
     #[command(flatten)]
     pub run: RunName,
     /// What becomes of the work
-    #[arg(value_enum, value_name = "DISPOSITION")]
+    #[arg(value_enum, value_name = "merge|pr|keep|discard")]
     pub disposition: DispositionWord,
     /// Branch to merge into [default: where the run started, or main]
     #[arg(long, value_name = "B")]
@@ -169,20 +170,13 @@ fn outcome_line(run: &Run, commit: Option<&str>) -> String {
     let branch = run.place.branch.as_deref().unwrap_or("no branch");
     let Some(finish) = &run.finish else { return format!("{id} has no outcome yet") };
     let outcome = &finish.outcome;
-    let target = outcome.target_branch.as_deref().unwrap_or("another branch");
-    let remote = outcome.remote.as_deref().unwrap_or("a remote");
     let is_deleted = outcome.branch_action.as_deref() == Some("deleted");
-    let line = match (outcome.disposition, &outcome.pr_url) {
-        (Disposition::Kept, _) => format!("Kept {branch}, run {id}"),
-        (Disposition::Merged, _) => format!("Merged {branch} into {target}, run {id}"),
-        (Disposition::Published, Some(url)) => format!("Pushed {branch} to {remote}: {url}"),
-        (Disposition::Published, None) => format!("Pushed {branch} to {remote}, run {id}"),
-        (Disposition::Discarded, _) => format!("Discarded {branch}, run {id}"),
-    };
+    let line = format!("Run {id}: {branch} {}", outcome.words());
     match commit.filter(|_| is_deleted) {
-        Some(commit) => {
-            format!("{line} (`git branch {} {commit}` brings it back)", text::shell_word(branch))
-        }
+        Some(commit) => format!(
+            "{line}\nTo have the branch again: git branch {} {commit}",
+            text::shell_word(branch)
+        ),
         None => line,
     }
 }
@@ -277,7 +271,15 @@ async fn choose(
 ) -> Result<FinishAct, CommandError> {
     let mut rehearsal = store.run().clone();
     let act = wish.rehearsed();
-    rehearsal.apply(io.now(), &Event::FinishIntended { act, notes: None, replace: wish.force })?;
+    let intended = Event::FinishIntended { act, notes: None, replace: wish.force };
+    rehearsal.apply(io.now(), &intended).map_err(|refusal| {
+        let error = CommandError::from(refusal);
+        if store.run().is_over() {
+            return error;
+        }
+        let (what, command) = first_command(store.run());
+        error.fix_by(what, command)
+    })?;
     if let Some(objection) = wish.objection() {
         return Err(objection);
     }

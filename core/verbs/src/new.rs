@@ -4,7 +4,7 @@ use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::project::find_tests;
 use onloop_engine::lookup::workflow::PLANS_FOLDER;
-use onloop_syntax::text::{one_line, shell_word};
+use onloop_syntax::text::{one_line, shell_word, wrapped};
 use onloop_workflow::{TemplateKind, template};
 
 /// What the new workflow is for.
@@ -71,9 +71,13 @@ pub async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
             io.note(format!("The checks run `{command}` (from {file}).")).await;
         }
         None => {
-            io.note(format!(
-                "warning: no test command was found here. Replace `make test` in lines {to_edit} of \
-                 `{path}`."
+            io.note(wrapped(
+                &format!(
+                    "warning: no test command was found here; replace `make test` in lines \
+                     {to_edit} of `{path}`"
+                ),
+                80,
+                2,
             ))
             .await;
         }

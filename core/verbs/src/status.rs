@@ -7,7 +7,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::continuation::what_takes_further;
-use onloop_engine::run::driver_lock::is_interrupted;
+use onloop_engine::run::driver_lock::driving_of;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction};
 use onloop_engine::state::store::Store;
@@ -106,9 +106,9 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
         io.result(json_lines(&status)).await;
         return Ok(Exit::Done);
     }
-    let interrupted = is_interrupted(io, &store).await;
+    let driving = driving_of(io, &store).await;
+    let interrupted = driving == Driving::Killed;
     let run = store.run();
-    let driving = if interrupted { Driving::Killed } else { Driving::Elsewhere };
     let card = board::card(run, driving);
     let mut out =
         format!("{} {}  {}\n  {}\n\n", card.state.mark(), run.id, card.state.words(), card.intent);

@@ -166,7 +166,7 @@ async fn verify(
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
     for line in store.run().warning_lines(Some(number)) {
-        io.note(format!("⚠ {line}")).await;
+        io.note(text::wrapped(&format!("⚠ {line}"), 80, 2)).await;
     }
     let record = store.run().step(number).expect("it was just verified");
     let unverified = record.step.checks.is_empty();

@@ -345,6 +345,16 @@ pub struct ShellCheck {
 }
 
 impl ShellCheck {
+    /// Whether the command has to fail, by `expect: fail` or by a `!` in front of it.
+    pub fn has_to_fail(&self) -> bool {
+        self.expect == Expectation::Fail || self.is_negated()
+    }
+
+    /// Whether a `!` in front of the command turns its result round.
+    pub fn is_negated(&self) -> bool {
+        self.command.trim_start().starts_with("! ")
+    }
+
     /// A command that must exit 0, with every other field at its default.
     pub fn new(command: impl Into<String>) -> Self {
         ShellCheck {

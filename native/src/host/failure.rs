@@ -52,7 +52,7 @@ pub(super) fn kind(error: &Error) -> FailureKind {
 /// The error as text for people, with what to do where that is obvious.
 pub(super) fn reason(error: &Error) -> String {
     let known = match error.kind() {
-        ErrorKind::NotFound => "nothing is there",
+        ErrorKind::NotFound => "no such file or folder",
         ErrorKind::AlreadyExists => "something is already there",
         ErrorKind::PermissionDenied => "permission denied",
         ErrorKind::ReadOnlyFilesystem => "the file system is read-only",

@@ -31,7 +31,7 @@ const KINDS: Record<string, FailureKind> = {
 };
 
 const REASONS: Record<string, string> = {
-  ENOENT: "nothing is there",
+  ENOENT: "no such file or folder",
   EEXIST: "something is already there",
   EACCES: "permission denied",
   EPERM: "permission denied",

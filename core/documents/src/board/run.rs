@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Driving, RunCard, RunState, WorkerCard, line, moment, moment_if};
+use onloop_run::preflight::IsolationMode;
 use onloop_run::{
     Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Question, Run, RunStatus, StepRecord,
     StepStatus, checks, symbol_and_word,
@@ -173,6 +174,16 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
             agent: agent.map(|turn| line(&turn.agent)),
         }
     });
+    // The finish may have removed both.
+    let outcome = run.finish.as_ref().map(|finish| &finish.outcome);
+    let has = |action: Option<&String>, word: &str| action.is_some_and(|action| action == word);
+    let is_removed = has(outcome.and_then(|outcome| outcome.worktree_action.as_ref()), "removed");
+    let is_deleted = has(outcome.and_then(|outcome| outcome.branch_action.as_ref()), "deleted");
+    let repository = run.place.repo_root.as_ref().filter(|_| is_removed);
+    let folder = repository.unwrap_or(&run.place.execution_root);
+    let is_in_place = run.place.executor_mode == IsolationMode::None.as_str();
+    let has_branch = !is_in_place && !is_deleted;
+    let branch = run.place.branch.as_deref().filter(|_| has_branch);
     RunCard {
         id: run.id.clone(),
         state,
@@ -181,8 +192,8 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         since: standing.since,
         then: standing.then.as_deref().map(line),
         intent: line(&run.settings.intent),
-        folder: text::one_line(&run.place.execution_root),
-        branch: run.place.branch.as_deref().map(text::one_line),
+        folder: text::one_line(folder),
+        branch: branch.map(text::one_line),
         step: number,
         step_name: step.map_or_else(String::new, |record| line(&record.step.name)),
         steps: run.steps.len(),
@@ -240,8 +251,11 @@ pub fn entry(card: &RunCard, now: Timestamp) -> String {
         .or(card.changed_at)
         .map_or_else(String::new, |at| format!(", {}", text::ago(now.millis_since(at))));
     let at = match card.state {
-        RunState::Completed | RunState::Abandoned => String::new(),
-        RunState::Waits | RunState::Blocked | RunState::Unreadable => card.now.clone(),
+        RunState::Abandoned => String::new(),
+        RunState::Completed if card.now == card.state.words().to_lowercase() => String::new(),
+        RunState::Completed | RunState::Waits | RunState::Blocked | RunState::Unreadable => {
+            card.now.clone()
+        }
         _ => format!("step {} of {}: {}", card.step, card.steps, card.step_name),
     };
     let branch = card.branch.as_ref().map_or_else(String::new, |branch| format!("{branch} "));

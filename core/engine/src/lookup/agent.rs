@@ -49,7 +49,7 @@ pub async fn choose_agents(
         return Ok(vec![Agent::CommandLine(line.clone())]);
     }
     let Some(names) = args.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT")) else {
-        return Ok(vec![find_agent(io, steps.unwrap_or_default()).await?]);
+        return Ok(vec![find_agent(io, steps).await?]);
     };
     let mut agents: Vec<Agent> = Vec::new();
     for name in names.split(',') {
@@ -121,8 +121,9 @@ async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, CommandError
     Ok(there)
 }
 
-async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, CommandError> {
-    if !steps.is_empty() && steps.iter().all(|step| step.script.is_some()) {
+async fn find_agent(io: &Io, steps: Option<&[Step]>) -> Result<Agent, CommandError> {
+    let scripted = |steps: &[Step]| steps.iter().all(|step| step.script.is_some());
+    if steps.is_some_and(|steps| !steps.is_empty() && scripted(steps)) {
         return Ok(Agent::Script);
     }
     if let Some(preset) = first_on_path(io).await {
@@ -131,13 +132,13 @@ async fn find_agent(io: &Io, steps: &[Step]) -> Result<Agent, CommandError> {
     if is_attended(io) {
         return Ok(Agent::You);
     }
-    Err(CommandError::usage("no agent was found on PATH and nobody is at the terminal").fix(
-        format!(
-            "name one with --agent ({}), or give --agent-command LINE, or give every step a fenced \
-         `sh` block for the agent `script`",
-            agent::AGENTS.join(", ")
-        ),
-    ))
+    let presets = PRESETS.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
+    let error = CommandError::usage("no agent was found on PATH and nobody is at the terminal")
+        .fix(format!("install one of {presets}, or give --agent-command LINE"));
+    Err(match steps {
+        None => error,
+        Some(_) => error.fix("or give every step a fenced `sh` block for the agent `script`"),
+    })
 }
 
 /// The first agent that is on this machine, in the order of the table.

@@ -155,7 +155,7 @@ impl Project<'_> {
     async fn python(&self) -> Option<ProjectTests> {
         let names =
             ["pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", "noxfile.py", "setup.py"];
-        let first = self.first(&names).await?;
+        let Some(first) = self.first(&names).await else { return self.plain_python().await };
         for name in ["pytest.ini", "pyproject.toml", "setup.cfg"] {
             if name == "pytest.ini" && first == name || self.text(name).await.contains("pytest") {
                 return Some(self.pytest(name).await);
@@ -167,6 +167,27 @@ impl Project<'_> {
             }
         }
         Some(self.pytest(first).await)
+    }
+
+    /// Tests by their names, where no file configures a runner.
+    async fn plain_python(&self) -> Option<ProjectTests> {
+        for (folder, discover) in [("", ""), ("tests/", " discover -s tests")] {
+            let listed = match format!("{}{folder}", self.folder).trim_end_matches('/') {
+                "" => self.io.list(".").await,
+                folder => self.io.list(folder).await,
+            };
+            let is_test = |name: &&String| name.starts_with("test_") && name.ends_with(".py");
+            let names = listed.unwrap_or_default();
+            let Some(name) = names.iter().find(is_test) else { continue };
+            let file = format!("{folder}{name}");
+            let needs = self.text("requirements.txt").await + &self.text(&file).await;
+            if needs.contains("pytest") {
+                return Some(self.pytest(&file).await);
+            }
+            let python = if on_path(self.io, "python3").await { "python3" } else { "python" };
+            return Some(ProjectTests::new(format!("{python} -m unittest{discover}"), &file));
+        }
+        None
     }
 
     async fn pytest(&self, file: &str) -> ProjectTests {
@@ -291,6 +312,19 @@ mod tests {
                 Some(("yarn test", "package.json", Some("yarn install --immutable"))),
             ),
             (&[("package.json", r#"{"scripts": {"test": "echo no test specified"}}"#)], None),
+            (
+                &[("calc.py", ""), ("test_calc.py", "import unittest")],
+                Some(("python -m unittest", "test_calc.py", None)),
+            ),
+            (
+                &[("tests/test_calc.py", "import unittest")],
+                Some(("python -m unittest discover -s tests", "tests/test_calc.py", None)),
+            ),
+            (
+                &[("test_calc.py", ""), ("requirements.txt", "pytest==9")],
+                Some(("python -m pytest", "test_calc.py", None)),
+            ),
+            (&[("test_calc.txt", ""), ("calc.py", "")], None),
             (
                 &[("pyproject.toml", "[project]")],
                 Some(("python -m pytest", "pyproject.toml", None)),

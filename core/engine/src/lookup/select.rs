@@ -2,6 +2,7 @@
 
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::runs::{FoundRecord, all_ids, find_all, is_of, is_own, untrusted_copy};
+use crate::run::advice::first_command;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, Store};
 use crate::state::untrusted::{read_untrusted, untrusted_run};
@@ -244,10 +245,12 @@ async fn one_of(
         if let [(id, path)] = untrusted {
             return Err(untrusted_run(id, path));
         }
-        let none = CommandError::refused(match name {
-            None => fitting.nothing().to_owned(),
-            Some(name) => format!("`{}` has no run here", text::one_line(name)),
-        });
+        let none = match name {
+            None => nothing_fits(io, fitting).await,
+            Some(name) => {
+                CommandError::refused(format!("`{}` has no run here", text::one_line(name)))
+            }
+        };
         return Err(untrusted.iter().fold(none, |error, (id, _)| {
             error
                 .fix_by(format!("take over the untrusted run `{id}`"), format!("onloop adopt {id}"))
@@ -256,6 +259,27 @@ async fn one_of(
     Err(CommandError::usage("several runs fit, and none was named")
         .listing(runs.iter().map(|store| format!("- {}", line(store.run()))))
         .fix("name one of them"))
+}
+
+/// Why no run fits, and the command for the one that changed last.
+async fn nothing_fits(io: &Io, fitting: Fitting) -> CommandError {
+    let error = CommandError::refused(fitting.nothing());
+    let Some(store) = candidates(io, |_| true).await.runs.into_iter().next() else {
+        return error.fix_by("begin one", "onloop do 'Fix the failing test'");
+    };
+    let run = store.run();
+    if !run.is_over() {
+        let (what, command) = first_command(run);
+        return error.fix_by(what, command);
+    }
+    let id = &run.id;
+    match Fitting::OnlyEnded.fits(run) {
+        true => error.fix_by(
+            format!("decide what becomes of the work of run `{id}`"),
+            format!("onloop finish {id} merge"),
+        ),
+        false => error.fix_by("list the runs that have ended", "onloop list"),
+    }
 }
 
 /// A run in a list to choose from.

@@ -87,7 +87,7 @@ async fn perform_one(
             io.git(GitRequest::Stash { cwd, message, paths: paths.clone() }).await?;
             let files = text::counted(paths.len() as u64, "file");
             let line = format!("{files} stashed; `git stash pop` brings them back");
-            io.note(format!("note: {line}")).await;
+            io.note(text::wrapped(&format!("note: {line}"), 80, 6)).await;
             undo.push(Undo::Message(line));
             Ok(())
         }
@@ -101,7 +101,7 @@ async fn perform_one(
             io.git(GitRequest::DeleteBranch { cwd, branch: branch.to_string() }).await?;
             let word = text::shell_word(branch.as_str());
             let line = format!("branch deleted; `git branch {word} {commit}` brings it back");
-            io.note(format!("note: {line}")).await;
+            io.note(text::wrapped(&format!("note: {line}"), 80, 6)).await;
             undo.push(Undo::Message(line));
             Ok(())
         }

@@ -76,6 +76,18 @@ pub fn next_commands(run: &Run) -> String {
     }
 }
 
+/// What a person does about an unfinished run first, and the command for it.
+pub fn first_command(run: &Run) -> (String, String) {
+    let id = &run.id;
+    match run.next() {
+        Next::Ask(question @ (Question::Gate { .. } | Question::Review { .. })) => {
+            let what = format!("{}; approve it", run.waits_for(&question));
+            (what, format!("onloop approve {id}"))
+        }
+        _ => (format!("continue run `{id}`"), resume_command(run)),
+    }
+}
+
 /// The options that lift every bound that is reached: lifting one only would stop at the next.
 pub(crate) fn raise_options(run: &Run) -> String {
     let names = exceeded(run).into_iter().map(|exceeded| exceeded.name);

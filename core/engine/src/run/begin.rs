@@ -13,7 +13,7 @@ use onloop_run::{Beginning, DecisionChannel, Place, Run, unique_id};
 use onloop_syntax::diagnostic::{Diagnostic, Severity, human};
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_workflow::{self as workflow, Plan};
+use onloop_workflow::{self as workflow, FileClass, Plan};
 
 /// Reads and checks the file; errors are shown with their source lines, warnings counted.
 pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
@@ -25,9 +25,22 @@ pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
                 FailureKind::NotFound | FailureKind::TooLarge | FailureKind::Invalid
             );
             let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::Refused };
-            return Err(CommandError::from(failure).of_kind(kind));
+            let error = CommandError::from(failure).of_kind(kind);
+            return Err(match is_usage {
+                true => error.fix_by("write one", "onloop new NAME"),
+                false => error,
+            });
         }
     };
+    // Behind frontmatter, the findings say more.
+    if workflow::classify(file, &bytes) == FileClass::Other && !bytes.starts_with(b"---") {
+        let what = format!("`{}` is not a workflow file", text::one_line(file));
+        let error = CommandError::usage(what).fix_by("write one", "onloop new NAME");
+        return Err(match file.ends_with(".md") {
+            true => error.fix_by("or make one of its list of tasks", tasks_of(file)),
+            false => error,
+        });
+    }
     let parsed = workflow::parse(file, &bytes);
     let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
     let errors = parsed.diagnostics.iter().filter(is_error).count();
@@ -43,6 +56,11 @@ pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
         }
         None => Err(invalid_workflow(io, file, &bytes, &parsed.diagnostics)),
     }
+}
+
+/// The command that makes a workflow of the tasks in a file.
+fn tasks_of(file: &str) -> String {
+    format!("onloop plan --from {}", text::shell_word(file))
 }
 
 /// The errors of a workflow file, with their source lines.

@@ -6,7 +6,7 @@ mod verdict;
 
 use artifact::look_at_artifact;
 use screenshot::screenshot;
-use verdict::{CommandEnd, has_to_fail, verdict};
+use verdict::{CommandEnd, verdict};
 
 use crate::error::CommandError;
 use crate::run::changed_check::{Changes, Found};
@@ -17,7 +17,7 @@ use crate::state::store::{Store, StoreError};
 use onloop_effect::{Capture, Failure, FailureKind, Io, Mechanism, ProcessSpec, ProcessStatus};
 use onloop_run::{
     CheckResult, CheckVerdict, CheckWarnings, Event, Measured, Run, Warning, Worker,
-    describe_check, is_machine_check,
+    describe_check, is_machine_check, is_repeated,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -114,7 +114,7 @@ pub async fn verify_step(
     for (index, check) in checks.iter().enumerate() {
         if let Some(known) = record.results.iter().find(|result| result.check as usize == index)
             && record.is_stale()
-            && (!is_machine_check(check) || describes_the_past(check))
+            && !is_repeated(check)
         {
             results.push(known.clone());
             continue;
@@ -238,7 +238,7 @@ async fn repeat_in(
         .collect();
     for (step, checks) in steps {
         for (index, check) in checks.iter().enumerate() {
-            if !is_machine_check(check) || describes_the_past(check) {
+            if !is_repeated(check) {
                 continue;
             }
             repeated += 1;
@@ -303,14 +303,6 @@ fn is_refusal(verdict: &CheckVerdict) -> bool {
     match verdict {
         CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => false,
         CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. } => true,
-    }
-}
-
-/// A check that had to fail when its step was done.
-fn describes_the_past(check: &Check) -> bool {
-    match check {
-        Check::Shell(shell) => has_to_fail(shell),
-        Check::Browser { .. } | Check::HumanReview { .. } | Check::Artifact { .. } => false,
     }
 }
 

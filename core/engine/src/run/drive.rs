@@ -360,7 +360,7 @@ fn say_step(cx: &mut RunContext<'_>, step: u32) {
 /// What a person may want to know about checks that passed.
 fn say_warnings(cx: &mut RunContext<'_>, step: Option<u32>) {
     for line in cx.store.run().warning_lines(step) {
-        cx.store.note(format!("    ⚠ {line}"));
+        cx.store.note(text::wrapped(&format!("    ⚠ {line}"), 80, 6));
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::error::CommandError;
 use crate::run::decider::decider;
+use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, Store};
+use onloop_documents::board::Driving;
 use onloop_effect::{Io, LockHolder, OptionalExt, ProcessRole};
 use onloop_run::{DecisionChannel, Event, Run, RunStatus};
 
@@ -58,20 +60,29 @@ pub async fn demand_undriven(io: &Io, store: &Store) -> Result<(), CommandError>
     .fix_by("a person can watch", format!("onloop status {id}")))
 }
 
-/// Whether a `running` run has no driver: its process was killed, or the power went.
-pub async fn is_interrupted(io: &Io, store: &Store) -> bool {
-    if store.run().status != RunStatus::Running {
-        return false;
-    }
-    // No driver: an agent drives it step by step, or that is unknown.
-    let holder = io.holder(&store.paths().driver_lock()).await.ok().flatten();
-    is_orphaned(io, store.run(), holder.as_ref())
-}
-
-/// The same for a caller that knows the driver already.
+/// Whether a `running` run has no driver any more: its process was killed, or the power went.
 pub(crate) fn is_orphaned(io: &Io, run: &Run, driver: Option<&LockHolder>) -> bool {
     let is_here = |holder: &LockHolder| holder.process.host == io.start().process.host;
     run.status == RunStatus::Running && driver.is_some_and(|holder| !holder.live && is_here(holder))
+}
+
+/// Who drives the run, whose driver lock has this holder.
+pub(crate) fn driving(io: &Io, run: &Run, holder: Option<&LockHolder>) -> Driving {
+    match holder {
+        None => Driving::Nobody,
+        Some(LockHolder { process, live: true, role: _ }) => Driving::Here { process: process.pid },
+        Some(_) if is_orphaned(io, run, holder) => Driving::Killed,
+        Some(_) => Driving::Elsewhere,
+    }
+}
+
+/// Who drives the run. A fleet says nothing about that.
+pub async fn driving_of(io: &Io, store: &Store) -> Driving {
+    if is_fleets(io, store.paths()).await {
+        return Driving::Elsewhere;
+    }
+    let holder = io.holder(&store.paths().driver_lock()).await.ok().flatten();
+    driving(io, store.run(), holder.as_ref())
 }
 
 /// Takes the run from its driver. Its lock goes, and whatever it still wants to record

@@ -5,7 +5,7 @@ mod screen;
 
 use crate::error::CommandError;
 use crate::lookup::agent::on_path;
-use crate::preflight::Foreseen;
+use crate::preflight::{Foreseen, refused};
 use crate::run::begin::beginning;
 use crate::run::options::Timeouts;
 use crate::run::setup::included;
@@ -135,14 +135,14 @@ fn blocked_by(
         Foreseen::Prepared { .. } => (None, Exit::Done),
         Foreseen::Asked(question) => {
             let exit = if is_attended(io) { Exit::Done } else { Exit::Refused };
-            (Some(text_of(question.clone().into_refusal())), exit)
+            (Some(text_of(io, &question.clone().into_refusal())), exit)
         }
-        Foreseen::Refused(refusal) => (Some(text_of(refusal.clone())), Exit::Refused),
+        Foreseen::Refused(refusal) => (Some(text_of(io, refusal)), Exit::Refused),
     }
 }
 
-fn text_of(refusal: PlacementRefusal) -> String {
-    CommandError::from(refusal).render().trim_end().to_owned()
+fn text_of(io: &Io, refusal: &PlacementRefusal) -> String {
+    refused(io, refusal).render().trim_end().to_owned()
 }
 
 /// The place of a run whose isolation is not decided yet.

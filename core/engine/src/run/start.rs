@@ -9,6 +9,7 @@ use crate::lookup::runs::{Found, find_all, is_of};
 use crate::lookup::select::{Fitting, open};
 use crate::lookup::workflow::find_workflow;
 use crate::preflight::{foresee, preflight};
+use crate::run::advice::first_command;
 use crate::run::background::{demand_background, start_driver};
 use crate::run::baseline::prepare_task;
 use crate::run::begin::{create, read_plan};
@@ -24,10 +25,10 @@ use crate::sandbox::choice::SandboxRequest;
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::is_attended;
 use onloop_agents as agent;
-use onloop_agents::Reviewer;
+use onloop_agents::{Agent, PRESETS, Reviewer};
 use onloop_effect::{Exit, Io};
 use onloop_run::preflight::{IsolationMode, OnExisting, PreflightFlags};
-use onloop_run::{Beginning, DecisionChannel, Event, Next, is_run_id};
+use onloop_run::{Beginning, DecisionChannel, Event, Next, Question, is_run_id};
 use onloop_syntax::text;
 use onloop_workflow::{Plan, Task};
 
@@ -327,7 +328,15 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
     let flags = args.flags(earlier);
     let mut open = runs.into_iter().filter(|store| !store.run().is_over());
     let unfinished = open.next().filter(|_| !args.fresh);
-    let agents = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await?;
+    let chosen = choose_agents(io, &args.drive.agent, Some(&plan.steps)).await;
+    let (agents, without_agent) = match chosen {
+        Ok(agents) => {
+            let missing = demand_present(io, &agents).await.err();
+            (agents, missing)
+        }
+        Err(error) if args.drive.agent.is_named() => return Err(error),
+        Err(error) => (vec![Agent::Preset(&PRESETS[0])], Some(error)),
+    };
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.drive.timeouts()?;
     let foreseen = foresee(io, &plan, &file, &flags).await?;
@@ -340,7 +349,7 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
         reviewer: reviewer.as_ref(),
         timeouts: &timeouts,
         unfinished: unfinished.map(|store| store.run().id.clone()),
-        without_agent: demand_present(io, &agents).await.err(),
+        without_agent,
     };
     simulate(io, &wanted, foreseen, args.drive.json, |beginning| {
         args.beginning(beginning, &reviewer)
@@ -421,20 +430,35 @@ async fn unfinished(
     };
     let what =
         format!("run `{id}` of this workflow is unfinished ({}, {place})", run.status.as_str());
+    let resume = format!("onloop resume {id}{}", args.drive.line());
+    let (instruction, command) = match run.next() {
+        Next::Ask(Question::Gate { .. } | Question::Review { .. }) => first_command(run),
+        _ => ("resume it".to_owned(), resume),
+    };
     Err(CommandError::paused(what)
-        .fix_by("resume it", format!("onloop resume {id}{}", args.drive.line()))
-        .fix_by("or start anew", anew(io)))
+        .fix_by(instruction, command)
+        .fix_by("or start anew", again_with(io, "--fresh")))
 }
 
-/// The command line that started this program, and begins a run although another is unfinished.
-fn anew(io: &Io) -> String {
+/// The command line that started this program, with `flags` in place of what it said of them. Where
+/// the verb is no other, `run` is meant.
+pub(crate) fn again_with(io: &Io, flags: &str) -> String {
     let argv = &io.start().argv;
-    let verb = argv
-        .get(1)
-        .filter(|verb| ["do", "plan"].contains(&verb.as_str()))
-        .map_or("run", String::as_str);
-    let words = argv.iter().skip(2).map(|word| format!(" {}", text::shell_word(word)));
-    format!("onloop {verb} --fresh{}", words.collect::<String>())
+    let verb = argv.get(1).map(String::as_str).filter(|verb| ["do", "plan"].contains(verb));
+    let mut out = format!("onloop {} {flags}", verb.unwrap_or("run"));
+    let (flag, takes_value) = match flags.split_once(' ') {
+        Some((flag, _)) => (flag, true),
+        None => (flags, false),
+    };
+    let mut words = argv.iter().skip(2);
+    while let Some(word) = words.next() {
+        if word == flag {
+            words.nth(usize::from(takes_value).wrapping_sub(1));
+        } else if !word.starts_with(&format!("{flag}=")) {
+            out += &format!(" {}", text::shell_word(word));
+        }
+    }
+    out
 }
 
 /// Prints what runs, by which agents, where and in which sandbox.
@@ -448,7 +472,9 @@ async fn announce(io: &Io, store: &Store, options: &RunOptions) {
     let risk = run.settings.risk.as_str();
     let mut lines = format!("Run {}\n  Workflow: {workflow}, {steps}, {risk} risk\n", run.id);
     lines += &format!("  Agent: {agents}\n");
-    if let Some(branch) = &place.branch {
+    if let Some(branch) =
+        place.branch.as_ref().filter(|_| place.executor_mode != IsolationMode::None.as_str())
+    {
         lines += &format!("  Branch: {branch}\n");
     }
     lines += &format!("  Sandbox: {}\n", options.checks.sandbox);

@@ -194,7 +194,8 @@ async fn tell(io: &Io, store: &Store, question: &Question) {
         None => {
             let warnings = store.run().warning_lines(None);
             if !warnings.is_empty() {
-                io.note(format!("\n⚠ {}", warnings.join("\n⚠ "))).await;
+                let lines = warnings.iter().map(|line| text::wrapped(&format!("⚠ {line}"), 80, 2));
+                io.note(format!("\n{}", lines.collect::<Vec<_>>().join("\n"))).await;
             }
         }
     }

@@ -108,9 +108,15 @@ impl Reader {
             tasks.left_out.push(format!("line {number}: task {label} {why}: {words}"));
             return;
         }
-        if words.contains("[P]") && !std::mem::replace(&mut self.told_parallel, true) {
+        let (words, is_parallel) = match words.split_once("[P]") {
+            Some((before, after)) => {
+                (format!("{} {}", before.trim(), after.trim()).trim().to_owned(), true)
+            }
+            None => (words, false),
+        };
+        if is_parallel && !std::mem::replace(&mut self.told_parallel, true) {
             tasks.left_out.push(format!(
-                "line {number}: `[P]`, here and below: steps run one after the other"
+                "line {number}: the mark `[P]`, here and below: steps run one after the other"
             ));
         }
         tasks.open.push(Task { label, words, details: String::new() });
@@ -202,13 +208,13 @@ mod tests {
         );
         let expected = [
             "T001|Create src/a.py|",
-            "T002|[P] [US1] Test a in tests/a.py|",
+            "T002|[US1] Test a in tests/a.py|",
             "2.1|Add the form|",
             "2.1.1|Style it|",
             "#5|3 files to read|",
         ];
         assert_eq!(open, expected.map(str::to_owned));
         assert_eq!(left_out.len(), 1);
-        assert!(left_out[0].starts_with("line 3: `[P]`, here and below: "), "{left_out:?}");
+        assert!(left_out[0].starts_with("line 3: the mark `[P]`, here and below: "), "{left_out:?}");
     }
 }

@@ -15,15 +15,6 @@ pub(super) struct CommandEnd<'e> {
     pub(super) timeout_ms: u64,
 }
 
-/// Whether the command has to fail, by `expect: fail` or by a `!` in front of it.
-pub(super) fn has_to_fail(check: &ShellCheck) -> bool {
-    check.expect == Expectation::Fail || is_negated(check)
-}
-
-fn is_negated(check: &ShellCheck) -> bool {
-    check.command.trim_start().starts_with("! ")
-}
-
 /// The verdict on a check whose command has ended; `None`: a person interrupted it.
 pub(super) fn verdict(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<CheckVerdict> {
     let report = runner_report(&check.command, &[end.stdout, end.stderr]);
@@ -36,7 +27,7 @@ pub(super) fn verdict(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<CheckV
         (ProcessStatus::Signalled(signal), expect) => {
             Some(unanswered(expect, format!("killed by signal {signal}")))
         }
-        (ProcessStatus::Exited(0), Expectation::Pass) if is_negated(check) => {
+        (ProcessStatus::Exited(0), Expectation::Pass) if check.is_negated() => {
             another_reason(&report, no_tests)
         }
         (ProcessStatus::Exited(0), Expectation::Pass) => no_tests.then(|| NO_TESTS.to_owned()),

@@ -2,7 +2,7 @@
 
 use super::line;
 use onloop_documents::simulation::{SimulatedAgent, Simulation};
-use onloop_run::{AutomaticReason, HumanReason, SimulatedEvent, StepRecord, is_machine_check};
+use onloop_run::{AutomaticReason, HumanReason, SimulatedEvent, StepRecord, is_repeated};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -128,7 +128,7 @@ fn happens(simulation: &Simulation, event: &SimulatedEvent, out: &mut String) {
         }
         SimulatedEvent::Repeat => {
             let all = simulation.run.steps.iter().flat_map(|record| &record.step.checks);
-            let count = all.filter(|check| is_machine_check(check)).count();
+            let count = all.filter(|check| is_repeated(check)).count();
             *out += &format!(
                 "  All steps\n    {} by a machine, once more\n",
                 text::counted(count as u64, "check")
