@@ -131,9 +131,9 @@ impl fmt::Display for Warning {
         match self {
             Warning::CheckChanged(file) => {
                 let how = match (file.found, file.change) {
-                    (FoundBy::Named, _) => "which it names",
-                    (FoundBy::Opened, FileChange::Removed) => "whose folder it reads",
-                    (FoundBy::Opened, _) => "which it opened",
+                    (FoundBy::Named, _) => "which the check names",
+                    (FoundBy::Opened, FileChange::Removed) => "whose folder the check reads",
+                    (FoundBy::Opened, _) => "which the check opened",
                 };
                 write!(f, "{}, {how}, was {}", file.path, file.change.as_str())?;
                 if !file.steps.is_empty() {
@@ -196,22 +196,28 @@ mod tests {
         use FoundBy::{Named, Opened};
         let lines = Some(ChangedLines { added: 1, removed: 12 });
         let table = [
-            (Named, Changed, vec![1], lines, "which it names, was changed in step 1 (+1 -12)"),
+            (
+                Named,
+                Changed,
+                vec![1],
+                lines,
+                "which the check names, was changed in step 1 (+1 -12)",
+            ),
             (
                 Named,
                 Changed,
                 vec![1, 3, 4],
                 None,
-                "which it names, was changed in steps 1, 3 and 4",
+                "which the check names, was changed in steps 1, 3 and 4",
             ),
-            (Opened, Changed, vec![], lines, "which it opened, was changed (+1 -12)"),
-            (Opened, Created, vec![2], None, "which it opened, was created in step 2"),
+            (Opened, Changed, vec![], lines, "which the check opened, was changed (+1 -12)"),
+            (Opened, Created, vec![2], None, "which the check opened, was created in step 2"),
             (
                 Opened,
                 Removed,
                 vec![2, 3],
                 None,
-                "whose folder it reads, was removed in steps 2 and 3",
+                "whose folder the check reads, was removed in steps 2 and 3",
             ),
         ];
         for (found, change, steps, lines, expected) in table {
@@ -222,7 +228,7 @@ mod tests {
         let hides = ChangedFile { hides: true, change: Created, ..file("json.py") };
         assert_eq!(
             Warning::CheckChanged(hides).to_string(),
-            "json.py, which it opened, was created; it hides a module or tool of that name"
+            "json.py, which the check opened, was created; it hides a module or tool of that name"
         );
     }
 

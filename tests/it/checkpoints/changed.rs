@@ -40,7 +40,7 @@ fn is_observed(summary: &Value) -> bool {
 
 /// How a changed file that a check opens was found.
 fn how(summary: &Value) -> &'static str {
-    if is_observed(summary) { "which it opened" } else { "which it names" }
+    if is_observed(summary) { "which the check opened" } else { "which the check names" }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use onloop_core::effect::{BranchName, GitSurvey, Repository};
 use onloop_core::engine::error::CommandError;
 use onloop_core::preflight::{
     ExecutionRoot, IsolationMode, OnExisting, PlacementDecision, PlacementWish, PreflightFlags,
-    RepositoryChange, RepositoryFacts, TargetFolder, decide, worktree_path,
+    Remedy, RepositoryChange, RepositoryFacts, TargetFolder, decide, worktree_path,
 };
 use onloop_core::workflow::Plan;
 use proptest::option::of;
@@ -116,7 +116,9 @@ proptest! {
                 return Ok(());
             }
             PlacementDecision::Refuse(refusal) => {
-                prop_assert!(is_plain(&CommandError::from(refusal).render()));
+                let error = CommandError::refused(&refusal.what);
+                let add = |error: CommandError, remedy: &Remedy| error.fix_by(&remedy.effect, &remedy.line);
+                prop_assert!(is_plain(&refusal.how.iter().fold(error, add).render()));
                 return Ok(());
             }
         };

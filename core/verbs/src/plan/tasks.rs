@@ -215,6 +215,9 @@ mod tests {
         ];
         assert_eq!(open, expected.map(str::to_owned));
         assert_eq!(left_out.len(), 1);
-        assert!(left_out[0].starts_with("line 3: the mark `[P]`, here and below: "), "{left_out:?}");
+        assert!(
+            left_out[0].starts_with("line 3: the mark `[P]`, here and below: "),
+            "{left_out:?}"
+        );
     }
 }
