@@ -3,6 +3,7 @@
 pub(crate) mod adopt;
 pub mod advice;
 pub mod agent_stream;
+mod attach;
 pub mod background;
 pub(crate) mod baseline;
 pub mod begin;

@@ -102,9 +102,8 @@ pub async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> 
         let shown = text::ellipsis(&text::one_line(wanted), 60);
         let many = calls.iter().filter(|call| call.id.starts_with(wanted.as_str())).count();
         let why = if many == 0 { "nothing that waits has" } else { "several waiting calls have" };
-        let kind = if many == 0 { ErrorKind::Refused } else { ErrorKind::Usage };
-        let what = format!("{why} an id that begins with `{shown}`");
-        return Err(CommandError::new(kind, what).fix_by("list what waits", "onloop approve"));
+        return Err(CommandError::usage(format!("{why} an id that begins with `{shown}`"))
+            .fix_by("list what waits", "onloop approve"));
     };
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     // The bot is the one of the project in which the call was made.

@@ -170,13 +170,20 @@ fn outcome_line(run: &Run, commit: Option<&str>) -> String {
     let branch = run.place.branch.as_deref().unwrap_or("no branch");
     let Some(finish) = &run.finish else { return format!("{id} has no outcome yet") };
     let outcome = &finish.outcome;
+    let target = outcome.target_branch.as_deref().unwrap_or("another branch");
+    let remote = outcome.remote.as_deref().unwrap_or("a remote");
     let is_deleted = outcome.branch_action.as_deref() == Some("deleted");
-    let line = format!("Run {id}: {branch} {}", outcome.words());
+    let line = match (outcome.disposition, &outcome.pr_url) {
+        (Disposition::Kept, _) => format!("Kept {branch}, run {id}"),
+        (Disposition::Merged, _) => format!("Merged {branch} into {target}, run {id}"),
+        (Disposition::Published, Some(url)) => format!("Pushed {branch} to {remote}: {url}"),
+        (Disposition::Published, None) => format!("Pushed {branch} to {remote}, run {id}"),
+        (Disposition::Discarded, _) => format!("Discarded {branch}, run {id}"),
+    };
     match commit.filter(|_| is_deleted) {
-        Some(commit) => format!(
-            "{line}\nTo have the branch again: git branch {} {commit}",
-            text::shell_word(branch)
-        ),
+        Some(commit) => {
+            format!("{line} (`git branch {} {commit}` brings it back)", text::shell_word(branch))
+        }
         None => line,
     }
 }

@@ -249,7 +249,8 @@ fn a_bare_clone_is_named_and_a_checkout_of_it_is_worked_in() {
         said,
         "error: this folder is in a bare repository, which has no checkout to work in\n  \
          fix: make a checkout, then run this there:\n    git worktree add PATH BRANCH\n  \
-         fix: work where you are and leave git alone:\n    --mode none\n"
+         fix: work where you are and leave git alone:\n    onloop run --mode none \
+         hotl-workflow-x.md --agent script\n"
     );
     outside.shell("cd bare.git && git worktree add --quiet ../checkout main").expect_exit(0);
     for (key, value) in [("user.name", "Somebody"), ("user.email", "somebody@example.org")] {

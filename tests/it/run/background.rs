@@ -1,9 +1,10 @@
 //! Drivers in the background: what starts one, what it does, and what ends it.
 
 use serde_json::Value;
+use std::fs::File;
 
 use super::{FILE, run, standing, wait_until, workflow};
-use crate::workspace::{Run, Workspace};
+use crate::workspace::{Run, Workspace, program};
 
 /// A gate, then a step that lasts until the file `go` exists.
 const GATED: &str = "- [ ] **Step 1: First**\naction: go\nloop: false\nverify: true\ngate: human\n\
@@ -52,11 +53,23 @@ fn an_approval_continues_the_run_by_itself() {
     assert!(crate::flat(&status).contains("drives it in the background"), "{status}");
     assert!(status.contains(&format!("\nLog: {}\n", project.kept(&id, "driver.log").display())));
     // Another driver is refused, or ends silently where nobody reads what it says.
-    let busy = project.onloop(&["resume", &id]).expect_exit(4);
+    let busy = project.onloop(&["resume", &id, "--agent", "script"]).expect_exit(4);
     says(&busy, &format!("or stop it:\n    onloop stop {id}\n"));
     let second = project.onloop(&["resume", &id, "--background"]).expect_exit(0);
     assert_eq!((second.stdout, second.stderr), (String::new(), String::new()));
+    // One without options shows what the driver does, and ends as the run does.
+    let said = project.path("../home/said");
+    let mut follower = project
+        .command_at("", program())
+        .args(["resume", &id])
+        .stderr(File::create(&said).expect("its folder is there"))
+        .spawn()
+        .expect("the program starts");
+    let shown = || std::fs::read_to_string(&said).unwrap_or_default();
+    wait_until("it follows", || shown().contains("Ctrl-C leaves it running"));
     project.write("go", "");
+    assert!(follower.wait().expect("it ends").success(), "{}", shown());
+    assert!(shown().contains("✓ Step 2: Last") && shown().contains("Run completed"), "{}", shown());
     completes(&project);
     wait_until("the driver has ended", || driver(&project, &id).is_none());
     let log = log(&project, &id);

@@ -87,13 +87,18 @@ fn bug(store: &Store, refusal: &Refusal) -> CommandError {
         )
 }
 
-async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
-    let run = store.run();
-    let exit = match &run.status {
+/// The exit code of a verb that drives `run` and leaves it as it is.
+pub(super) fn exit_of_run(run: &Run) -> Exit {
+    match &run.status {
         RunStatus::Completed | RunStatus::ReadyToFinish => Exit::Done,
         RunStatus::Paused | RunStatus::Running => Exit::Paused,
         RunStatus::Blocked | RunStatus::Abandoned => Exit::Failed,
-    };
+    }
+}
+
+async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
+    let run = store.run();
+    let exit = exit_of_run(run);
     if options.is_part && exit == Exit::Done {
         return exit;
     }

@@ -6,6 +6,7 @@ use crate::lookup::runs::{Found, find_all};
 use crate::lookup::select::{Fitting, RunName, Selected, select};
 use crate::notify;
 use crate::run::adopt::Edited;
+use crate::run::attach::{attach, background_driver};
 use crate::run::decider::{decider, demand_person};
 use crate::run::drive::drive_run;
 use crate::run::driver_lock::{drive_alone, driver_of, take_over};
@@ -16,7 +17,7 @@ use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Paths, StateHome, Store, StoreError};
 use crate::{run::adopt, state::rebuild};
 use onloop_agents::Agent;
-use onloop_effect::{Exit, Io, OptionalExt};
+use onloop_effect::{Exit, Io, LockHolder, OptionalExt};
 use onloop_run::{DecisionChannel, Event, Next, Question, Run, RunStatus, StepStatus};
 use onloop_syntax::money::Money;
 use onloop_syntax::text;
@@ -73,6 +74,8 @@ pub enum Interrupted {
 enum Prepared {
     /// It continues.
     Ready(Box<Store>, RunOptions),
+    /// A driver in the background has it.
+    Driven(Box<Store>, LockHolder),
     /// It is finished already.
     Finished,
 }
@@ -100,6 +103,10 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
             Ok(RunEnd { exit: ended?, id: Some(id) })
+        }
+        Prepared::Driven(store, driver) => {
+            let exit = attach(io, &store, &driver).await?;
+            Ok(RunEnd { exit, id: Some(store.run().id.clone()) })
         }
         Prepared::Finished => Ok(RunEnd { exit: Exit::Done, id: None }),
     }
@@ -147,6 +154,11 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     if store.run().is_over() {
         over(io, &mut store).await?;
         return Ok(Prepared::Finished);
+    }
+    // Other options are not those of the driver.
+    let follows = !args.background && !decides && args.drive.line().is_empty();
+    if follows && let Some(driver) = background_driver(io, &store).await {
+        return Ok(Prepared::Driven(Box::new(store), driver));
     }
     let mut drive = args.drive.clone();
     if let Some(earlier) = remembered_options(io, store.paths()).await {

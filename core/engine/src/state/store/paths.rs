@@ -173,6 +173,11 @@ impl Paths {
         format!("{}/{id}.json", Paths::copies(root))
     }
 
+    /// Its folder in the state home.
+    pub fn folder(&self) -> &str {
+        &self.folder
+    }
+
     /// The folder in which agents and checks work.
     pub fn root(&self) -> &str {
         &self.root
