@@ -309,9 +309,7 @@ mod tests {
             verdict: Some(CheckVerdict::Passed),
             took_ms: Some(1240),
             at: Some(Timestamp::from_millis(60_000)),
-            warnings: vec![
-                "ci/check.sh, which the check names, was changed in step 1 (+1 -12)".to_owned(),
-            ],
+            warnings: vec!["the check names ci/check.sh, changed in step 1 (+1 -12)".to_owned()],
             opened: Some("opened 1 changed file: src/hello.c (step 1)".to_owned()),
         };
         let looks = CheckFact {
@@ -332,8 +330,7 @@ mod tests {
             risk: Risk::Medium,
             checks: vec![passed, looks],
             earlier: vec![
-                "Step 1, check 1: ci/lint.sh, which the check names, was changed in step 1 (+0 -9)"
-                    .into(),
+                "Step 1, check 1: the check names ci/lint.sh, changed in step 1 (+0 -9)".into(),
             ],
             changes: ChangedWork::Stat { since: Some(1), lines },
             own_changes: " a.txt | 1 +\n".to_owned(),
@@ -355,10 +352,10 @@ mod tests {
             "Step 2 of 3: Polish it (risk: medium)\n  Make it friendlier\n  than before\n  \
              ✓ command sh ci/check.sh --all --with-everything-that-there-is and then some\n    \
              (1.2 s, 3 min ago)\n    \
-             ⚠ ci/check.sh, which the check names, was changed in step 1 (+1 -12)\n    \
+             ⚠ the check names ci/check.sh, changed in step 1 (+1 -12)\n    \
              opened 1 changed file: src/hello.c (step 1)\n  \
              ⏸ human review, is it friendly?: waits for you\n  \
-             ⚠ Step 1, check 1: ci/lint.sh, which the check names, was changed in step 1\n    (+0 -9)\n  \
+             ⚠ Step 1, check 1: the check names ci/lint.sh, changed in step 1 (+0 -9)\n  \
              Changed by this step:\n    a.txt | 1 +\n  Changed since you approved step 1:\n    hello.txt | 2 +-\n    1 file changed, 1 \
              insertion(+), 1 deletion(-)\n  The agent said at the end:\n    | I renamed it.\n    | \
              Nothing was left out.\n  Review: READY WITH WARNINGS\n    Names are long.\n  So \

@@ -131,11 +131,11 @@ impl fmt::Display for Warning {
         match self {
             Warning::CheckChanged(file) => {
                 let how = match (file.found, file.change) {
-                    (FoundBy::Named, _) => "which the check names",
-                    (FoundBy::Opened, FileChange::Removed) => "whose folder the check reads",
-                    (FoundBy::Opened, _) => "which the check opened",
+                    (FoundBy::Named, _) => "the check names",
+                    (FoundBy::Opened, FileChange::Removed) => "the check reads the folder of",
+                    (FoundBy::Opened, _) => "the check opened",
                 };
-                write!(f, "{}, {how}, was {}", file.path, file.change.as_str())?;
+                write!(f, "{how} {}, {}", file.path, file.change.as_str())?;
                 if !file.steps.is_empty() {
                     write!(f, " in {}", step_words(&file.steps))?;
                 }
@@ -201,34 +201,34 @@ mod tests {
                 Changed,
                 vec![1],
                 lines,
-                "which the check names, was changed in step 1 (+1 -12)",
+                "the check names ci/check.sh, changed in step 1 (+1 -12)",
             ),
             (
                 Named,
                 Changed,
                 vec![1, 3, 4],
                 None,
-                "which the check names, was changed in steps 1, 3 and 4",
+                "the check names ci/check.sh, changed in steps 1, 3 and 4",
             ),
-            (Opened, Changed, vec![], lines, "which the check opened, was changed (+1 -12)"),
-            (Opened, Created, vec![2], None, "which the check opened, was created in step 2"),
+            (Opened, Changed, vec![], lines, "the check opened ci/check.sh, changed (+1 -12)"),
+            (Opened, Created, vec![2], None, "the check opened ci/check.sh, created in step 2"),
             (
                 Opened,
                 Removed,
                 vec![2, 3],
                 None,
-                "whose folder the check reads, was removed in steps 2 and 3",
+                "the check reads the folder of ci/check.sh, removed in steps 2 and 3",
             ),
         ];
         for (found, change, steps, lines, expected) in table {
             let file = ChangedFile { found, change, steps, lines, ..file("ci/check.sh") };
             let warning = Warning::CheckChanged(file);
-            assert_eq!(warning.to_string(), format!("ci/check.sh, {expected}"));
+            assert_eq!(warning.to_string(), expected);
         }
         let hides = ChangedFile { hides: true, change: Created, ..file("json.py") };
         assert_eq!(
             Warning::CheckChanged(hides).to_string(),
-            "json.py, which the check opened, was created; it hides a module or tool of that name"
+            "the check opened json.py, created; it hides a module or tool of that name"
         );
     }
 

@@ -104,7 +104,7 @@ export function tree(root, below = "") {
 /** `text` without what the native host alone observes: the files that a check opens. */
 export function withoutObserved(text) {
   return text
-    .replaceAll("which the check opened", "which the check names")
+    .replaceAll("the check opened", "the check names")
     .replaceAll('"found": "opened"', '"found": "named"')
     .replaceAll(/^.*opened \d+ changed files?: .*\n/gm, "")
     .replaceAll(/^- onloop (observed|did not observe) which files .*\n/gm, "")

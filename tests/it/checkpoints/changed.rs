@@ -40,7 +40,7 @@ fn is_observed(summary: &Value) -> bool {
 
 /// How a changed file that a check opens was found.
 fn how(summary: &Value) -> &'static str {
-    if is_observed(summary) { "which the check opened" } else { "which the check names" }
+    if is_observed(summary) { "the check opened" } else { "the check names" }
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn whoever_decides_at_a_gate_hears_of_checks_that_were_changed_before() {
     let status: Value = serde_json::from_str(&status).expect("JSON");
     let facts = status["asks"].to_string();
     let how = how(&summary(&workspace));
-    let warning = format!("⚠ Step 1, check 1: ci/check.sh, {how}, was changed in step 1 (+1 -2)");
+    let warning = format!("⚠ Step 1, check 1: {how} ci/check.sh, changed in step 1 (+1 -2)");
     assert!(facts.contains(&warning), "{facts}");
 }
 
@@ -70,7 +70,7 @@ fn a_check_that_the_run_has_changed_passes_with_a_warning() {
     let said = workspace.onloop(&["run", "--agent", "script"]).expect_exit(0).stderr;
     let summary = summary(&workspace);
     let (how, found) = (how(&summary), summary["steps"][1]["warnings"][0]["found"].clone());
-    let warning = format!("ci/check.sh, {how}, was changed in step 2 (+1 -2)");
+    let warning = format!("{how} ci/check.sh, changed in step 2 (+1 -2)");
     assert!(said.contains(&format!("\n    ⚠ Step 2, check 1: {warning}\n")), "{said}");
     // Step 1 passed with the script as it was; when its check was repeated it was another.
     assert!(said.contains(&format!("\n    ⚠ Step 1, check 1: {warning}\n")), "{said}");

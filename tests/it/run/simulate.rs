@@ -99,11 +99,11 @@ In this order, when every attempt succeeds at once
     no script: its checks decide
     a person looks: Does it look good?
   All steps
-    2 checks by a machine, once more
+    1 check by a machine, once more
 
 At most
   5 attempts
-  10 h 55 min of work by agents and checks
+  10 h 54 min of work by agents and checks
   $2.50, and what the response under way costs then
   tokens: not bounded (`max_tokens` bounds them)
 "
