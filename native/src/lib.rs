@@ -51,6 +51,10 @@ fn as_process(
     adapt: impl FnOnce(&Start, OsHost) -> OsHost,
     has_screen: bool,
 ) -> Exit {
+    #[cfg(target_os = "linux")]
+    if host::egress::is_entry() {
+        return refuse(&host::egress::enter(), Exit::Custom(127));
+    }
     std::panic::set_hook(Box::new(report_bug));
     let (start, frozen) = match start::gather() {
         Ok(gathered) => gathered,

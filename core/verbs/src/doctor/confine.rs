@@ -1,6 +1,6 @@
 //! `onloop doctor confine`: whether commands can be confined here, tried.
 
-use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell};
+use onloop_effect::{Exit, Io, Mechanism, Network, NetworkName, ProcessSpec, ProcessStatus, Shell};
 use onloop_engine::error::CommandError;
 use onloop_engine::sandbox::confinement::Confined;
 use onloop_syntax::text::{alternatives, one_line};
@@ -31,17 +31,24 @@ pub(super) async fn examine_confinement(io: &Io) -> Exit {
 
 /// The networks that it can offer.
 async fn attempt(io: &Io, mechanism: Mechanism) -> Result<Vec<&'static str>, CommandError> {
+    let names = Network::Names(vec![NetworkName::Registries]);
+    let all = [
+        ("all", Network::All),
+        ("loopback", Network::Loopback),
+        ("none", Network::None),
+        ("names", names),
+    ];
     let mut networks = Vec::new();
     let mut why = None;
-    for network in Network::ALL {
+    for (word, network) in all {
         match attempt_network(io, mechanism, network).await {
-            Ok(()) => networks.push(network.as_str()),
+            Ok(()) => networks.push(word),
             // The first is what is asked for most.
             Err(error) => why = why.or(Some(error)),
         }
     }
     match why {
-        Some(error) if !networks.contains(&Network::All.as_str()) => Err(error),
+        Some(error) if !networks.contains(&"all") => Err(error),
         Some(_) | None => Ok(networks),
     }
 }
