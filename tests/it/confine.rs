@@ -1,5 +1,6 @@
 //! Confined commands, as real processes: what they must not reach, and what they must.
 
+mod egress;
 mod escapes;
 mod homes;
 mod mounts;

@@ -16,7 +16,9 @@ pub use caches::{CacheRefused, Caches, ToolFolder, tool_folders};
 pub use clients::ClientPlace;
 pub use gitconfig::without_credentials;
 pub use hint::hidden_paths;
-pub use network::{agent_network, expanded, provider_names, proxy_variables, registry_names};
+pub use network::{
+    agent_network, expanded, line_network, provider_names, proxy_variables, registry_names,
+};
 pub use private::{VARIABLES, is_environment_file, private_paths};
 pub use refused::refused_line;
 

@@ -9,6 +9,11 @@ pub fn agent_network() -> Network {
     Network::Names(vec![NetworkName::Provider, NetworkName::Registries, NetworkName::Localhost])
 }
 
+/// The network of lines of shell that run confined instead of being asked about.
+pub fn line_network() -> Network {
+    Network::Names(vec![NetworkName::Registries, NetworkName::Localhost])
+}
+
 /// A client, the variables with the address of its model's server, and the servers without them.
 /// `{NAME}` stands for a variable; a server with one that is not set is left out.
 struct ClientServers {

@@ -141,7 +141,7 @@ impl Sandbox {
     }
 
     /// What enforces it.
-    pub(crate) fn mechanism(&self) -> Option<Mechanism> {
+    pub fn mechanism(&self) -> Option<Mechanism> {
         match self {
             Sandbox::Off { .. } => None,
             Sandbox::By { mechanism, .. } => Some(*mechanism),
