@@ -147,7 +147,7 @@ fn a_check_has_the_network_that_the_file_gives_it() {
     let place = place("", &verify, "");
     let done = run(&place, &["--agent", "script", "--json"]).expect_exit(0);
     let summary: Value = serde_json::from_str(&done.stdout).unwrap();
-    assert_eq!(summary["confined"][1]["network"], "all", "the least that held: {summary}");
+    assert_eq!(summary["confined"][0]["network"], "all", "the least that held: {summary}");
     let networks: Vec<Value> = ledger(&place)
         .into_iter()
         .filter(|event| event["event"] == "work_started" && event["worker"] == "check")

@@ -92,12 +92,16 @@ impl Checkout {
         remotes(&self.configuration(io).await.unwrap_or_default())
     }
 
-    async fn configuration(&self, io: &Io) -> Option<String> {
-        let common = match read_text(io, &format!("{}/commondir", self.git_folder)).await {
+    /// The folder of git that all its worktrees share.
+    pub async fn common_folder(&self, io: &Io) -> String {
+        match read_text(io, &format!("{}/commondir", self.git_folder)).await {
             Some(path) => below(&self.git_folder, path.trim()),
             None => self.git_folder.clone(),
-        };
-        read_text(io, &format!("{common}/config")).await
+        }
+    }
+
+    async fn configuration(&self, io: &Io) -> Option<String> {
+        read_text(io, &format!("{}/config", self.common_folder(io).await)).await
     }
 }
 
