@@ -145,6 +145,10 @@ pub fn is_loopback_name(host: &str) -> bool {
         || host.parse::<IpAddr>().is_ok_and(is_loopback)
 }
 
+fn is_plain_word(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
 fn invalid(reason: String) -> InvalidNetwork {
     InvalidNetwork { reason }
 }
@@ -197,12 +201,17 @@ impl FromStr for NetworkName {
 impl FromStr for Network {
     type Err = InvalidNetwork;
 
-    /// A word, or names with commas between them.
+    /// A word, or names with commas between them. A name alone has a dot in it.
     fn from_str(text: &str) -> Result<Network, InvalidNetwork> {
         match text {
             "all" => Ok(Network::All),
             "loopback" => Ok(Network::Loopback),
             "none" => Ok(Network::None),
+            // It would be a host, which is hardly what a misspelt word means.
+            word if is_plain_word(word) && word != "localhost" => {
+                let word = text::ellipsis(word, 80);
+                Err(invalid(format!("`{word}` is not `all`, `loopback` or `none`")))
+            }
             names => Network::of_names(names.split(',').map(str::trim)),
         }
     }
@@ -270,6 +279,7 @@ mod tests {
     fn what_is_not_a_name_is_refused_with_a_reason() {
         for (text, reason) in [
             ("", "`` is not a host name or an IP address, without a port"),
+            ("lopback", "`lopback` is not `all`, `loopback` or `none`"),
             ("a,all", "`all` is not a name; `network: all` stands alone"),
             ("*", "`*` is not a name; `network: all` stands alone"),
             ("*.com", "`*.com` is not `*.` and a name of at least two parts"),
@@ -281,7 +291,7 @@ mod tests {
             ("127.9.9.9", "`127.9.9.9` is this machine; write `@localhost` or `localhost:PORT`"),
             ("localhost:0", "`localhost:0` has no valid port"),
             ("127.1", "`127.1` is not a host name or an IP address, without a port"),
-            ("0x7f000001", "`0x7f000001` is not a host name or an IP address, without a port"),
+            ("a,0x7f000001", "`0x7f000001` is not a host name or an IP address, without a port"),
             ("é.fr", "`é.fr` is not ASCII; write it as `xn--…`"),
             ("-a.b", "`-a.b` is not a host name or an IP address, without a port"),
         ] {

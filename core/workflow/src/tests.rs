@@ -642,8 +642,7 @@ fn a_network_is_a_word_or_a_list_of_names() {
             let found = plan.network.clone().or(plan.steps[0].network.clone()).or(of_check);
             assert_eq!(found.expect("a network").to_string(), expected, "{file}");
         }
-        for value in ["[]", "[a.example, all]", "http://a.example", "[\"@registry\"]", "localhost"]
-        {
+        for value in ["[]", "[a.example, all]", "http://a.example", "[\"@registry\"]", "lopback"] {
             let file = file(at, value);
             let found = parse("hotl-workflow-a.md", file.as_bytes()).diagnostics;
             let code = match at {

@@ -311,9 +311,10 @@ pub(super) fn items(text: &str) -> Vec<&str> {
 
 /// A network: a word, or a list of names.
 pub(super) fn network(value: &Value<'_>) -> Result<Network, InvalidNetwork> {
-    let items = items(value.trimmed());
-    match items.as_slice() {
-        [word] if Network::WORDS.contains(word) => word.parse(),
+    let text = value.trimmed();
+    let is_list = text.starts_with('[') || text.starts_with("- ");
+    match items(text).as_slice() {
+        [word] if !is_list => word.parse(),
         names => Network::of_names(names.iter().copied()),
     }
 }

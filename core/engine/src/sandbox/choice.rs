@@ -59,10 +59,15 @@ impl SandboxRequest {
 }
 
 impl fmt::Display for Sandbox {
-    /// The name of the mechanism, or why there is none.
+    /// The name of the mechanism and what it leaves open, or why there is none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Sandbox::By { mechanism, .. } => f.write_str(mechanism.as_str()),
+            Sandbox::By { mechanism: mechanism @ Mechanism::Bubblewrap, .. } => {
+                f.write_str(mechanism.as_str())
+            }
+            Sandbox::By { mechanism, .. } => {
+                write!(f, "{}; no host is refused, which needs bubblewrap", mechanism.as_str())
+            }
             Sandbox::Off { why, .. } => write!(f, "none ({why})"),
         }
     }

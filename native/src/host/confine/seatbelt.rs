@@ -11,7 +11,7 @@ use onloop_core::effect::{Network, Reach};
 
 use super::paths::ConfinedPaths;
 #[cfg(target_os = "macos")]
-use super::{impossible, no_private_git, read_only::Snapshot};
+use super::{Finished, impossible, no_private_git, read_only::Snapshot};
 
 /// Start of every profile.
 const BEGINNING: &str = r#"(version 1)

@@ -25,7 +25,7 @@ static IS_PROGRAM: AtomicBool = AtomicBool::new(false);
 /// Opens this program, to be started in a sandbox where its file may be hidden.
 pub(super) fn program() -> io::Result<File> {
     if !IS_PROGRAM.load(Ordering::Relaxed) {
-        let message = "a list of names needs the program `onloop`, not one that embeds it";
+        let message = "this program does not call `enter_sandbox`, so that it cannot start inside";
         return Err(io::Error::new(io::ErrorKind::Unsupported, message));
     }
     File::open("/proc/self/exe")

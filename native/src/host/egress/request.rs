@@ -2,8 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::{Duration, Instant};
 
-use onloop_core::limits::PROXY_HEADER_BYTES;
+use onloop_core::limits::{PROXY_CONNECT_MS, PROXY_HEADER_BYTES};
 
 /// A request for a connection.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,10 +66,12 @@ impl Asked {
         if bytes[0] == 5 {
             return socks(client);
         }
+        let until = Instant::now() + Duration::from_millis(PROXY_CONNECT_MS);
         let end = loop {
             let from = bytes.len().saturating_sub(3);
             let mut more = [0; 4096];
-            let read = client.read(&mut more).ok().filter(|read| *read > 0);
+            let read = client.read(&mut more).ok();
+            let read = read.filter(|read| *read > 0 && Instant::now() < until);
             bytes.extend_from_slice(&more[..read.ok_or(Unreadable::Ended)?]);
             let found = bytes[from..].windows(4).position(|four| four == b"\r\n\r\n");
             match found {
