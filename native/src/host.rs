@@ -7,6 +7,8 @@
 mod changes;
 mod clock;
 mod confine;
+#[cfg(target_os = "linux")]
+pub(crate) mod egress;
 mod failure;
 mod files;
 pub mod git;

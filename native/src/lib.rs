@@ -21,10 +21,26 @@ use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTermina
 
 /// Runs the command line as the whole process.
 pub fn main() -> ExitCode {
+    if let Some(exit) = enter_sandbox() {
+        return exit;
+    }
     if let Some(exit) = fleet::delegate() {
         return exit;
     }
     exit_code(as_process(onloop_core::cli::program, |_, host| host, true))
+}
+
+/// Becomes the confined program if the host started this process to enter a sandbox; `None`: it did
+/// not.
+///
+/// A program that uses [`main_on`] calls this first. Otherwise its host refuses networks that are
+/// lists of names, because it starts this same program inside.
+pub fn enter_sandbox() -> Option<ExitCode> {
+    #[cfg(target_os = "linux")]
+    if host::egress::is_entry() {
+        return Some(exit_code(refuse(&host::egress::enter(), Exit::Custom(127))));
+    }
+    None
 }
 
 /// Runs a program on a host that `adapt` makes from this machine's, for a program that stores
@@ -42,6 +58,9 @@ pub fn main_on(
 /// This takes over the process: signal handlers, a panic hook, adopted orphans. Embedders
 /// use [`drive`] with an [`OsHost`] of their own.
 pub fn main_with(begin: impl FnOnce(Start) -> Program) -> ExitCode {
+    if let Some(exit) = enter_sandbox() {
+        return exit;
+    }
     exit_code(as_process(begin, |_, host| host, false))
 }
 

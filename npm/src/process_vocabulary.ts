@@ -163,7 +163,18 @@ export type Network =
   /** A private loopback device. */
   | "loopback"
   /** None. */
-  | "none";
+  | "none"
+  /**
+   * A private loopback device, and a proxy of the host that connects to these names. Needs
+   * bubblewrap.
+   */
+  | { names: NetworkName[] };
+
+/**
+ * A name of a network list: `host`, `*.host`, `localhost:PORT`, `@provider`, `@registries` or
+ * `@localhost`.
+ */
+export type NetworkName = string;
 
 /** The mechanism that enforces a confinement. */
 export type Mechanism =
@@ -207,6 +218,8 @@ export interface ProcessEnd {
    * ran; `null`: not observed.
    */
   opened?: string[] | null;
+  /** The names that the proxy of `Network.Names` refused, at most `limits.PROXY_REFUSED_NAMES`. */
+  refused?: RefusedName[];
 }
 
 /** How a program ended. */
@@ -229,3 +242,22 @@ export interface Capture {
   /** The number of bytes written. */
   total_bytes: number;
 }
+
+/** A name that a confined program asked for and did not get. */
+export interface RefusedName {
+  /** The host, or `localhost:PORT`. */
+  name: string;
+  /** Why. */
+  reason: RefusedReason;
+  /** How often. */
+  count: number;
+}
+
+/** Why the proxy of a confined program refuses a name. */
+export type RefusedReason =
+  /** The list does not have it. */
+  | "not_listed"
+  /** Its address belongs to this machine or to its link. */
+  | "local_address"
+  /** The port belongs to onloop or to a container engine. */
+  | "reserved_port";

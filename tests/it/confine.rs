@@ -1,5 +1,6 @@
 //! Confined commands, as real processes: what they must not reach, and what they must.
 
+mod egress;
 mod escapes;
 mod homes;
 mod mounts;
@@ -86,7 +87,10 @@ fn temporary_files_are_gone_afterwards() {
 
 #[test]
 fn the_doctor_says_what_works() {
-    let run = Place::new().onloop("wt", &["doctor", "confine"]);
+    let place = Place::new();
+    place.write("wt/.claude/a", "");
+    let before = place.outside();
+    let run = place.onloop("wt", &["doctor", "confine"]);
     let found = mechanisms();
     assert_eq!(run.exit, Some(0), "{}", run.stdout);
     let says = |words: &str| run.stdout.contains(words);
@@ -94,4 +98,18 @@ fn the_doctor_says_what_works() {
     for mechanism in found {
         assert!(says(&format!("✓ {mechanism}: works; network `all`")), "{}", run.stdout);
     }
+    for held in [
+        "write a git hook",
+        "write settings of git",
+        "write a SessionStart hook into the checkout's settings",
+        "write into the folder of Claude Code, where its hooks are",
+        "read the records of runs",
+        "read a login: ~/.ssh",
+        "reach a host that is not allowed",
+        "reach an address past the proxy",
+        "send a question about a name",
+    ] {
+        assert!(says(&format!("  ✓ held: {held}\n")), "{held}: {}", run.stdout);
+    }
+    assert!(!says("not held") && place.changes_since(&before).is_empty(), "{}", run.stdout);
 }

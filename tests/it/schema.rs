@@ -121,6 +121,7 @@ fn every_record_that_is_written_fits_its_schema_and_fills_it() {
             "commit",
             "setup",
             "confine",
+            "network",
             "set_up",
             "turns",
             "waits",

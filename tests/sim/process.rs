@@ -125,6 +125,7 @@ pub(crate) fn end(process: SimProcess, spec: &ProcessSpec, interrupted: bool) ->
         duration_ms,
         confined: spec.confine.is_some().then_some(Mechanism::Landlock),
         opened: None,
+        refused: Vec::new(),
     }
 }
 

@@ -6,15 +6,21 @@ mod clients;
 mod gitconfig;
 mod hint;
 mod home;
+mod network;
 mod private;
+mod refused;
 
-use onloop_effect::{Confinement, Mechanism, Network, PrivateGit, is_within};
+use onloop_effect::{Confinement, Mechanism, Network, NetworkName, PrivateGit, is_within};
 
 pub use caches::{CacheRefused, Caches, ToolFolder, tool_folders};
 pub use clients::ClientPlace;
 pub use gitconfig::without_credentials;
 pub use hint::hidden_paths;
+pub use network::{
+    agent_network, expanded, line_network, provider_names, proxy_variables, registry_names,
+};
 pub use private::{VARIABLES, is_environment_file, private_paths};
+pub use refused::refused_line;
 
 /// Folders that everybody writes to, or that hold the sockets of services. Nothing in them is seen,
 /// except what is needed.
@@ -139,6 +145,8 @@ pub struct Needs {
     pub scratch: Vec<String>,
     /// What is hidden in these.
     pub hidden: Vec<String>,
+    /// The servers of its model; empty: those of every known client.
+    pub provider: Vec<NetworkName>,
 }
 
 impl Needs {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use onloop_effect::{BranchName, Network, Shell};
+use onloop_effect::{BranchName, Shell};
 use onloop_syntax::money::Money;
 use onloop_workflow::{Assertion, Budgets, Check, Expectation, Gate, Loop, Plan, ShellCheck, Step};
 
@@ -78,6 +78,9 @@ fn step(step: &Step) -> Value {
     if !step.may_change.is_empty() {
         document["may_change"] = json!(step.may_change);
     }
+    if let Some(network) = &step.network {
+        document["network"] = json!(network);
+    }
     if let Some(script) = &step.script {
         document["script"] = json!({ "shell": script.shell.as_str(), "text": script.text });
     }
@@ -136,8 +139,8 @@ fn shell_check(check: &ShellCheck) -> Value {
     if check.shell != Shell::Bash {
         extend("shell", json!(check.shell.as_str()));
     }
-    if check.network != Network::All {
-        extend("network", json!(check.network.as_str()));
+    if let Some(network) = &check.network {
+        extend("network", json!(network));
     }
     document
 }

@@ -92,6 +92,9 @@ fn value_of(key: &ConfigKey) -> Value {
         KeyKind::Arguments => {
             json!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
         }
+        KeyKind::Network => {
+            json!({ "type": ["string", "array", "null"], "items": { "type": "string" } })
+        }
         KeyKind::Workflows => json!({ "type": ["array", "null"], "items": workflow() }),
         KeyKind::Rules => json!({ "type": ["object", "null"] }),
         KeyKind::Prices => prices(),

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::network::Network;
 use onloop_syntax::text::words;
 
 /// The files and the network that a program, and everything that it starts, may use.
@@ -59,21 +60,6 @@ pub struct PrivateGit {
     /// The git folder of the checkout: `common`, or `worktrees/<name>` below it.
     pub own: String,
 }
-
-/// The network of a confined program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Network {
-    /// The network of the machine.
-    #[default]
-    All,
-    /// A private loopback device.
-    Loopback,
-    /// None.
-    None,
-}
-
-words! { impl pub Network { All = "all", Loopback = "loopback", None = "none", } }
 
 /// The mechanism that enforces a confinement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

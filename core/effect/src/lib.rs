@@ -14,6 +14,7 @@ mod git;
 mod git_names;
 mod http;
 mod io;
+mod network;
 mod process;
 mod redact;
 mod request;
@@ -34,7 +35,7 @@ use std::task::{Context, Poll, Waker};
 
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
-pub use confine::{Confinement, Mechanism, Network, PrivateGit, Reach, is_within};
+pub use confine::{Confinement, Mechanism, PrivateGit, Reach, is_within};
 pub use exit::Exit;
 pub use failure::{Failure, FailureKind, OptionalExt};
 pub use git::{
@@ -44,7 +45,11 @@ pub use git::{
 pub use http::{HttpAnswer, HttpMethod, HttpSpec, is_safe_address};
 pub use io::Io;
 pub use io::OutputAction;
-pub use process::{Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus};
+pub use network::{InvalidNetwork, Network, NetworkName, host_name, is_loopback_name};
+pub use process::{
+    Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus, RefusedName,
+    RefusedReason,
+};
 pub use redact::{RedactedStream, Redaction, has_redaction};
 pub use request::*;
 pub use serve::{CallAnswer, ServeRequest, WebCall};

@@ -206,6 +206,33 @@ pub struct ProcessEnd {
     /// program ran; `None`: not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened: Option<Vec<String>>,
+    /// The names that the proxy of [`Network::Names`](super::Network) refused, at most
+    /// [`limits::PROXY_REFUSED_NAMES`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedName>,
+}
+
+/// A name that a confined program asked for and did not get.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedName {
+    /// The host, or `localhost:PORT`.
+    pub name: String,
+    /// Why.
+    pub reason: RefusedReason,
+    /// How often.
+    pub count: u32,
+}
+
+/// Why the proxy of a confined program refuses a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusedReason {
+    /// The list does not have it.
+    NotListed,
+    /// Its address belongs to this machine or to its link.
+    LocalAddress,
+    /// The port belongs to onloop or to a container engine.
+    ReservedPort,
 }
 
 /// How a program ended.

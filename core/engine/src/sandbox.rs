@@ -2,3 +2,4 @@
 
 pub mod choice;
 pub mod confinement;
+pub(crate) mod network;

@@ -9,7 +9,8 @@ use onloop_syntax::text;
 const LINE_BYTES: usize = 96 * 1024;
 
 /// The input with which `call` runs confined, and the ruling about it, where what it does stays
-/// inside of a sandbox and no rule of a person is about it. `program` are the words that start onloop.
+/// inside of a sandbox and no rule of a person is about it. `program` are the words that start onloop,
+/// `options` those of its verb.
 ///
 /// It is only for a call that is to be asked about: one that is denied stays denied.
 pub fn contained(
@@ -17,6 +18,7 @@ pub fn contained(
     context: &Context,
     ruling: &Ruling,
     program: &[String],
+    options: &[&str],
 ) -> Option<(Value, Ruling)> {
     let is_open = ruling.decision == Decision::Ask && !ruling.needs_a_person();
     if !is_open || program.is_empty() || !context.rules.may_confine() {
@@ -28,9 +30,9 @@ pub fn contained(
         return None;
     }
     // The shell by whose grammar it was judged.
-    let words = ["confine", "--", "bash", "-c", line].map(text::shell_word);
-    let program = program.iter().map(|word| text::shell_word(word));
-    let rewritten: Vec<_> = program.chain(words).collect();
+    let program = program.iter().map(String::as_str).chain(["confine"]);
+    let words = program.chain(options.iter().copied()).chain(["--", "bash", "-c", line]);
+    let rewritten: Vec<_> = words.map(text::shell_word).collect();
     let mut input = call.input.clone();
     let name = if input["command"].is_string() { "command" } else { "cmd" };
     input[name] = Value::from(rewritten.join(" "));
@@ -47,7 +49,8 @@ mod tests {
     fn rewritten(call: &Call, context: &Context) -> Option<String> {
         let ruling = decide(call, context);
         let program = ["/opt/on loop/onloop".to_owned()];
-        let (input, confined) = contained(call, context, &ruling, &program)?;
+        let (input, confined) =
+            contained(call, context, &ruling, &program, &["--network", "none"])?;
         assert_eq!(confined.decision, Decision::Allow);
         assert_eq!(input["description"], call.input["description"]);
         input["command"].as_str().map(str::to_owned)
@@ -62,7 +65,9 @@ mod tests {
         };
         assert_eq!(
             rewritten(&call, &context).as_deref(),
-            Some(r#"'/opt/on loop/onloop' confine -- bash -c './run '\''a b'\'' "$HOME"'"#)
+            Some(
+                r#"'/opt/on loop/onloop' confine --network none -- bash -c './run '\''a b'\'' "$HOME"'"#
+            )
         );
     }
 
@@ -94,6 +99,6 @@ mod tests {
         let long = Call::shell(&format!("./run {}", "a".repeat(LINE_BYTES)));
         assert_eq!(rewritten(&long, &context), None);
         let ruling = decide(&call, &context);
-        assert!(contained(&call, &context, &ruling, &[]).is_none());
+        assert!(contained(&call, &context, &ruling, &[], &[]).is_none());
     }
 }

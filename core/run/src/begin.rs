@@ -103,6 +103,7 @@ impl Run {
                 commit: plan.commit,
                 setup: plan.setup.clone(),
                 confine: plan.confine,
+                network: plan.network.clone(),
                 evidence: plan.evidence,
                 plan_digest: plan.digest.clone(),
                 written: Some(Written::of(plan)),

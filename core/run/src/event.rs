@@ -6,7 +6,7 @@ use super::hold::Hold;
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
 use super::warning::{ChangedInputs, CheckWarnings, Warning};
-use onloop_effect::ProcessGroup;
+use onloop_effect::{Network, ProcessGroup};
 use onloop_syntax::form::{given, is_default};
 use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
@@ -346,6 +346,9 @@ pub struct Adoption {
     /// Whether agents and checks have to be confined.
     #[serde(default, skip_serializing_if = "is_default", with = "onloop_syntax::form::on")]
     pub confine: bool,
+    /// The network of confined agents, checks and lines of `setup`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// What has to prove that the work is done.
     #[serde(flatten)]
     pub evidence: EvidenceRules,

@@ -29,7 +29,7 @@ impl fmt::Display for Hold {
         match self {
             Hold::Confined { by, network: Network::All } => f.write_str(by.as_str()),
             Hold::Confined { by, network } => {
-                write!(f, "{}, network {}", by.as_str(), network.as_str())
+                write!(f, "{}, network {network}", by.as_str())
             }
             Hold::Unconfined { why } => write!(f, "not confined ({})", text::one_line(why)),
         }
@@ -42,8 +42,9 @@ impl Hold {
         match self {
             Hold::Unconfined { .. } => 0,
             Hold::Confined { network: Network::All, .. } => 1,
-            Hold::Confined { network: Network::Loopback, .. } => 2,
-            Hold::Confined { network: Network::None, .. } => 3,
+            Hold::Confined { network: Network::Names(_), .. } => 2,
+            Hold::Confined { network: Network::Loopback, .. } => 3,
+            Hold::Confined { network: Network::None, .. } => 4,
         }
     }
 }

@@ -12,6 +12,7 @@ use super::held::WorkHold;
 use super::preflight::IsolationMode;
 use super::verdict::Verdict;
 use super::wait::Wait;
+use onloop_effect::Network;
 use onloop_syntax::form::is_default;
 use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
@@ -175,6 +176,8 @@ pub struct RunSettings {
     pub written: Option<Written>,
     /// Whether agents and checks have to be confined.
     pub confine: bool,
+    /// The network of confined agents, checks and lines of `setup`; `None`: the default of each.
+    pub network: Option<Network>,
     /// What has to prove that the work is done.
     pub evidence: EvidenceRules,
     /// Whether machine checks are repeated before completion.

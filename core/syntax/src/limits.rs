@@ -483,3 +483,18 @@ pub const LSP_DOCUMENTS: usize = 1000;
 pub const LSP_FOLDERS: usize = 64;
 /// Most bytes that are read from an editor at once.
 pub const LSP_READ_BYTES: u64 = 64 * 1024;
+
+/// Most names in a `network` list.
+pub const NETWORK_NAMES: usize = 200;
+/// Most connections at once through the proxy of one confined program; later ones wait.
+pub const PROXY_CONNECTIONS: usize = 256;
+/// Longest header of a request to that proxy.
+pub const PROXY_HEADER_BYTES: usize = 32 * 1024;
+/// Longest time for a request to that proxy to arrive, and for a connection to a server.
+pub const PROXY_CONNECT_MS: u64 = 30 * 1000;
+/// Longest time without data in either direction, after which the proxy closes a connection.
+pub const PROXY_IDLE_MS: u64 = 60 * 60 * 1000;
+/// Most refused names that the proxy reports of one program.
+pub const PROXY_REFUSED_NAMES: usize = 50;
+/// Most ports of this machine that a confined program reaches.
+pub const PROXY_PORTS: usize = 200;

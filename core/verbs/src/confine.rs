@@ -1,5 +1,6 @@
 //! `onloop confine`: one command that can touch its checkout and little else.
 
+use onloop_agents::confine::refused_line;
 use onloop_effect::{
     Exit, Failure, FailureKind, Io, Mechanism, Network, ProcessSpec, ProcessStatus,
 };
@@ -9,7 +10,7 @@ use onloop_engine::sandbox::confinement::Confined;
 /// Arguments of `onloop confine`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ConfineArgs {
-    /// Network: all, loopback (one of its own) or none
+    /// Network: all, loopback (one of its own), none, or names with commas between them
     #[arg(long, value_name = "NETWORK", default_value = "all")]
     pub network: Network,
     /// Only this: bubblewrap, landlock or seatbelt [default: the strongest]
@@ -22,7 +23,7 @@ pub struct ConfineArgs {
 
 /// `onloop confine`.
 pub async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> {
-    let confined = Confined::prepare(io, &io.start().cwd, args.network, args.with).await?;
+    let confined = Confined::prepare(io, &io.start().cwd, args.network.clone(), args.with).await?;
     let spec = ProcessSpec {
         timeout_ms: None,
         interactive: true,
@@ -33,6 +34,9 @@ pub async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> 
         && let Some(hint) = confined.hint(io, &args.command.join(" ")).await
     {
         io.note(hint).await;
+    }
+    if let Some(line) = ended.as_ref().ok().and_then(|end| refused_line(&end.refused)) {
+        io.note(format!("note: {line}")).await;
     }
     confined.remove(io).await;
     Ok(match ended.map_err(error_of)?.status {

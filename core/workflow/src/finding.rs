@@ -23,6 +23,10 @@ pub(super) mod step;
 /// Longest quotation of the file in a message.
 const QUOTED_BYTES: usize = 80;
 
+/// Advice about an invalid network.
+const NETWORK_HELP: &str =
+    "write `all`, `loopback`, `none`, or a list such as `[\"@registries\", api.example.com]`";
+
 /// Text from the file, safe for a message.
 fn shown(text: &str) -> String {
     text::ellipsis(&text::one_line(text::prefix(text, 4 * QUOTED_BYTES)), QUOTED_BYTES)

@@ -77,6 +77,8 @@ fields! {
         "none", [], []
     Frontmatter "confine" "`on`: agents and checks run only where the machine can confine them", "what `--confine` or the configuration says",
         ["on"], []
+    Frontmatter "network" "the [network](confinement.md#network) of confined agents, checks and lines of `setup`: `all`, `loopback`, `none` or a list of names",
+        "agents `[@provider, @registries, @localhost]`, others `all`", ["all", "loopback", "none"], []
     Frontmatter "require_checks" "`true`: a step that no check, checkpoint review or person verifies is an error, not a warning",
         "`false`", ["true", "false"], []
     Frontmatter "verify_clean" "`true`: before the run completes, all checks run once more on a clean checkout, after `setup`",
@@ -99,6 +101,8 @@ fields! {
         "what the frontmatter says", ["true", "false"], []
     Step "may_change" "files that decide what checks check and that this step is meant to change, such as `tests/**`; a list. They are listed, not warned about",
         "none", [], []
+    Step "network" "the [network](confinement.md#network) of the agent and the checks of this step, as in the frontmatter",
+        "what the frontmatter says", ["all", "loopback", "none"], []
 
     Check "type" "what kind of check this is; required", "",
         ["shell", "browser", "human-review", "artifact"], []
@@ -109,8 +113,8 @@ fields! {
     Check "cwd" "folder below the root of the checkout", "the root", [], ["shell"]
     Check "env" "variables added to the environment, one per line", "", [], ["shell"]
     Check "shell" "`bash`, `sh`, `pwsh` or `cmd`", "`bash`", ["bash", "sh", "pwsh", "cmd"], ["shell"]
-    Check "network" "`all`, `loopback` (one of its own) or `none`; holds where the check is confined", "`all`",
-        ["all", "loopback", "none"], ["shell"]
+    Check "network" "`all`, `loopback` (one of its own), `none` or a list of names, see [network](confinement.md#network); holds where the check is confined",
+        "what the step says", ["all", "loopback", "none"], ["shell"]
     Check "allow_no_tests" "`true`: the check passes although its test runner says that no test ran", "`false`",
         ["true", "false"], ["shell"]
     Check "url" "the page to open", "", [], ["browser"]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use onloop_effect::BranchName;
+use onloop_effect::{BranchName, Network};
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -41,6 +41,7 @@ words! {
         Review = "review",
         Setup = "setup",
         Confine = "confine",
+        Network = "network",
         RequireChecks = "require_checks",
         VerifyClean = "verify_clean",
         MaxReviewRounds = "max_review_rounds",
@@ -70,6 +71,7 @@ pub(super) struct Frontmatter {
     pub review: Option<String>,
     pub setup: Vec<String>,
     pub confine: bool,
+    pub network: Option<Network>,
     pub evidence: EvidenceRules,
     pub baseline: bool,
 }
@@ -249,6 +251,7 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
+            FrontmatterKey::Network => self.front.network = self.network(key, value),
             FrontmatterKey::RequireChecks => {
                 self.front.evidence.require_checks = self.truth(key, value);
             }
@@ -410,6 +413,16 @@ impl<'c> Reader<'c, '_> {
             }
         }
         globs
+    }
+
+    fn network(&mut self, key: &'static str, value: &Value<'_>) -> Option<Network> {
+        let network = value::network(value);
+        if let Err(invalid) = &network {
+            let text = value.trimmed();
+            self.findings
+                .push(finding::frontmatter::invalid_network(value.span, key, text, invalid));
+        }
+        network.ok()
     }
 
     /// The name of an agent. Command lines of agents are only allowed on the command line.

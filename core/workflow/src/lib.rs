@@ -238,6 +238,9 @@ pub struct Step {
     /// Patterns of files that checks depend on and that this step is meant to change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub may_change: Vec<String>,
+    /// The network of the confined agent and checks; `None`: that of the workflow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
     /// person.
     #[serde(rename = "security_sensitive")]
@@ -336,9 +339,9 @@ pub struct ShellCheck {
     /// The shell that runs the line; default `bash`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub shell: Shell,
-    /// The network access of the confined command.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub network: Network,
+    /// The network of the confined command; `None`: that of its step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// Whether it passes although its test runner says that no test ran.
     #[serde(default, skip_serializing_if = "is_default")]
     pub allow_no_tests: bool,
@@ -364,7 +367,7 @@ impl ShellCheck {
             cwd: None,
             env: Vec::new(),
             shell: Shell::Bash,
-            network: Network::All,
+            network: None,
             allow_no_tests: false,
         }
     }

@@ -341,6 +341,7 @@ impl<'a> Body<'a> {
                     review: front.review,
                     setup: front.setup,
                     confine: front.confine,
+                    network: front.network,
                     evidence: front.evidence,
                     steps: self.steps,
                     digest: digest(bytes, &self.checkboxes),

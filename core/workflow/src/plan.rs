@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, Step};
-use onloop_effect::BranchName;
+use onloop_effect::{BranchName, Network};
 use onloop_syntax::diagnostic::{Diagnostic, Severity};
 
 /// A workflow file without errors.
@@ -50,6 +50,8 @@ pub struct PlanParts {
     pub setup: Vec<String>,
     /// Whether agents and checks must be confined.
     pub confine: bool,
+    /// The network of confined agents, checks and lines of `setup`; `None`: the default of each.
+    pub network: Option<Network>,
     /// What has to prove that the work is done.
     pub evidence: EvidenceRules,
     /// The steps, in order, numbered from 1 without gaps.
@@ -102,6 +104,7 @@ impl Plan {
             review: None,
             setup: Vec::new(),
             confine: false,
+            network: None,
             evidence: EvidenceRules::default(),
             steps,
             digest: "d".to_owned(),

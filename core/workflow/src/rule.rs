@@ -72,6 +72,7 @@ rules! {
     UNUSED_MAX_ITERATIONS Warning "unused-max-iterations" "`max_iterations` belongs to `loop: until`"
     INVALID_GATE Error "invalid-gate" "`gate` is `human` or `auto`"
     INVALID_BASELINE Error "invalid-baseline" "`baseline` is `true` or `false`"
+    INVALID_NETWORK Error "invalid-network" "`network` is `all`, `loopback`, `none` or a list of names"
     INVALID_MAY_CHANGE Error "invalid-may-change" "`may_change` lists names or patterns of files below the root"
     DUPLICATE_FIELD Error "duplicate-field" "a field occurs once"
     UNKNOWN_FIELD Warning "unknown-field" "a step's field is known"

@@ -17,7 +17,7 @@ use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify;
 use super::{Check, Gate, Loop, Script, Step, suggest};
-use onloop_effect::Shell;
+use onloop_effect::{Network, Shell};
 
 /// A field and the position of its key.
 struct Field<'a> {
@@ -42,6 +42,7 @@ pub(super) struct Draft<'a> {
     gate: Option<Field<'a>>,
     baseline: Option<Field<'a>>,
     may_change: Option<Field<'a>>,
+    network: Option<Field<'a>>,
     verify: Option<(Span, Vec<Check>)>,
     script: Option<Script>,
     last_is_action: bool,
@@ -77,6 +78,7 @@ impl<'a> Draft<'a> {
             gate: None,
             baseline: None,
             may_change: None,
+            network: None,
             verify: None,
             script: None,
             last_is_action: false,
@@ -165,6 +167,7 @@ impl<'a> Draft<'a> {
                 "max_iterations" => &mut self.max_iterations,
                 "baseline" => &mut self.baseline,
                 "may_change" => &mut self.may_change,
+                "network" => &mut self.network,
                 _ => &mut self.gate,
             };
             if slot.is_some() {
@@ -191,7 +194,7 @@ impl<'a> Draft<'a> {
             findings.push(finding::step::indented_field(*span, line_start, &indent));
         }
         let has_lines = value.style != Style::Inline && value.field_like.is_empty();
-        if has_lines && !matches!(name, "action" | "loop" | "until" | "may_change") {
+        if has_lines && !matches!(name, "action" | "loop" | "until" | "may_change" | "network") {
             findings.push(finding::step::unexpected_lines(value.span, name));
         }
     }
@@ -315,6 +318,7 @@ impl<'a> Draft<'a> {
             gate,
             baseline: self.finish_baseline(findings).unwrap_or(demands.baseline),
             may_change: self.finish_may_change(findings),
+            network: self.finish_network(findings),
             sensitive: !topics.is_empty(),
             checks: self.verify.map(|(_, checks)| checks).unwrap_or_default(),
             script: self.script,
@@ -471,20 +475,24 @@ impl<'a> Draft<'a> {
     fn finish_may_change(&self, findings: &mut Findings) -> Vec<String> {
         let Some(field) = &self.may_change else { return Vec::new() };
         let text = field.value.trimmed();
-        let list = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-        let items: Vec<&str> = match list {
-            Some(list) => list.split(',').collect(),
-            None => text.lines().map(|line| line.trim_start().trim_start_matches("- ")).collect(),
-        };
-        let items = items.into_iter();
-        let items = items.map(|item| value::unquoted(value::without_comment(item.trim())));
-        let globs: Vec<String> = items.filter(|glob| !glob.is_empty()).map(str::to_owned).collect();
+        let globs: Vec<String> = value::items(text).into_iter().map(str::to_owned).collect();
         let invalid = globs.iter().find(|glob| !names_files(glob)).map(String::as_str);
         if invalid.is_some() || globs.is_empty() {
             let span = if text.is_empty() { field.key } else { field.value.span };
             findings.push(finding::step::invalid_may_change(span, invalid.unwrap_or_default()));
         }
         globs
+    }
+
+    fn finish_network(&self, findings: &mut Findings) -> Option<Network> {
+        let field = self.network.as_ref()?;
+        let network = value::network(&field.value);
+        if let Err(invalid) = &network {
+            let text = field.value.trimmed();
+            let span = if text.is_empty() { field.key } else { field.value.span };
+            findings.push(finding::step::invalid_network(span, text, invalid));
+        }
+        network.ok()
     }
 
     /// Security words anywhere in the step: name, action, script, checks, condition.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use onloop_effect::{InvalidNetwork, Network};
 use onloop_syntax::diagnostic::Span;
 
 use super::heredoc;
@@ -294,6 +295,28 @@ pub(super) fn without_quotes(text: &str) -> Cow<'_, str> {
         .any(|quote| text.len() > 1 && text.starts_with(*quote) && text.ends_with(*quote));
     let read = is_quoted.then(|| serde_yaml::from_str::<String>(text).ok()).flatten();
     read.map_or(Cow::Borrowed(unquoted(text)), Cow::Owned)
+}
+
+/// The items of a list in brackets or on lines of its own, or the only one.
+pub(super) fn items(text: &str) -> Vec<&str> {
+    let text = if text.contains('\n') { text } else { without_comment(text) };
+    let list = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let items: Vec<&str> = match list {
+        Some(list) => list.split(',').collect(),
+        None => text.lines().map(|line| line.trim_start().trim_start_matches("- ")).collect(),
+    };
+    let items = items.into_iter().map(|item| unquoted(without_comment(item.trim())));
+    items.filter(|item| !item.is_empty()).collect()
+}
+
+/// A network: a word, or a list of names.
+pub(super) fn network(value: &Value<'_>) -> Result<Network, InvalidNetwork> {
+    let text = value.trimmed();
+    let is_list = text.starts_with('[') || text.starts_with("- ");
+    match items(text).as_slice() {
+        [word] if !is_list => word.parse(),
+        names => Network::of_names(names.iter().copied()),
+    }
 }
 
 /// `text` without a comment at its end: ` # …`.

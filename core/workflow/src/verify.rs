@@ -255,6 +255,8 @@ impl<'c> CheckReader<'_, 'c> {
                 Value::read(self.cursor, line, from, indent, Kind::Prose)
             }
             "env" | "assert" => self.nested(draft, name, line, from, indent),
+            // A list may be on the lines below.
+            "network" => Value::read(self.cursor, line, from, indent, Kind::Word),
             _ => self.word(name, line, from, indent),
         };
         self.findings.places.set_value(place, value.span);

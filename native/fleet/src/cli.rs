@@ -108,6 +108,9 @@ const OWN: [&str; 8] = ["up", "worker", "guard", "watchdog", "drive", "-h", "--h
 /// Runs the program as `onloop fleet`, as a submission, or as any verb of `onloop` on a machine with a
 /// fleet.
 pub fn main() -> ExitCode {
+    if let Some(exit) = onloop::enter_sandbox() {
+        return exit;
+    }
     let mut args: Vec<OsString> = std::env::args_os().collect();
     let verb = args.get(1).map(|verb| verb.to_string_lossy().into_owned());
     match verb.as_deref() {

@@ -28,6 +28,8 @@ mod sockets;
 mod unsupported;
 
 use onloop_core::effect::{Failure, FailureKind};
+#[cfg(unix)]
+use onloop_core::effect::{Mechanism, RefusedName};
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{Confined, confine};
@@ -37,6 +39,17 @@ pub(super) use restrict::Restrictions;
 pub(super) use seatbelt::{Confined, confine};
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "macos"))))]
 pub(super) use unsupported::{Confined, confine};
+
+/// What is known of a confined program after its end.
+#[cfg(unix)]
+pub(super) struct Finished {
+    /// What enforced the confinement.
+    pub(super) mechanism: Mechanism,
+    /// Paths that were repaired.
+    pub(super) repaired: Vec<String>,
+    /// Names that it was refused.
+    pub(super) refused: Vec<RefusedName>,
+}
 
 /// A child has no restrictions to apply.
 #[cfg(all(unix, not(target_os = "linux")))]

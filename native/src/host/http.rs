@@ -5,6 +5,9 @@
 
 mod names;
 
+#[cfg(target_os = "linux")]
+pub(super) use names::without_modules_of_the_system;
+
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;

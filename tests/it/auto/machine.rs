@@ -264,6 +264,7 @@ pub(super) fn exited(code: i32, stdout: &str) -> ProcessEnd {
         duration_ms: 0,
         confined: None,
         opened: None,
+        refused: Vec::new(),
     }
 }
 

@@ -67,7 +67,11 @@ fn agents_and_checks_of_a_run_are_confined_and_the_ledger_says_how() {
     assert_eq!(before, after);
     assert!(!place.path("repo/.git/hooks/post-commit").exists());
     let summary: Value = serde_json::from_str(&done.stdout).unwrap();
-    let hold = |worker: &str| json!({"worker": worker, "step": 1, "by": by, "network": "all"});
+    let names = json!({"names": ["@provider", "@registries", "@localhost"]});
+    let hold = |worker: &str| {
+        let network = if worker == "agent" { names.clone() } else { json!("all") };
+        json!({"worker": worker, "step": 1, "by": by, "network": network})
+    };
     assert_eq!(summary["confined"], json!([hold("setup"), hold("agent"), hold("check")]));
     let held: Vec<String> = ledger(&place)
         .iter()
@@ -75,13 +79,19 @@ fn agents_and_checks_of_a_run_are_confined_and_the_ledger_says_how() {
         .filter(|event| event["event"] != "step_started")
         .map(|event| format!("{} {}", event["event"], event["confined"]))
         .collect();
-    let expected = format!(r#"{{"by":"{by}","network":"all"}}"#);
-    assert!(held.len() >= 4 && held.iter().all(|line| line.ends_with(&expected)), "{held:?}");
+    let expected = [json!("all"), names].map(|of| json!({"by": by, "network": of}).to_string());
+    let is_known = |line: &String| expected.iter().any(|of| line.ends_with(of.as_str()));
+    assert!(held.len() >= 4 && held.iter().all(is_known), "{held:?}");
     let id = summary["run_id"].as_str().unwrap();
     let status = place.onloop("repo", &["status", id]);
-    assert!(status.stdout.contains(&format!("\nConfined: {by}\n")), "{}", status.stdout);
+    let confined = format!(
+        "{by}: setup, check of step 1; {by}, network @provider,@registries,@localhost: \
+         agent of step 1"
+    );
+    let said = crate::flat(&status.stdout);
+    assert!(said.contains(&format!("Confined: {confined}")), "{}", status.stdout);
     let report = place.onloop("repo", &["report", id]);
-    assert!(report.stdout.contains(&format!("**Confined:** {by}\n")), "{}", report.stdout);
+    assert!(report.stdout.contains(&format!("**Confined:** {confined}\n")), "{}", report.stdout);
 }
 
 #[test]
@@ -212,7 +222,7 @@ fn an_undecided_call_runs_confined_with_its_own_output_and_exit_code() {
     });
     let said = answer(&place, "opencode", &call);
     assert_eq!(said["decision"], "allow", "{said}");
-    assert!(said["input"]["command"].as_str().unwrap().contains(" confine -- "), "{said}");
+    assert!(said["input"]["command"].as_str().unwrap().contains(" confine --network "), "{said}");
 }
 
 #[test]

@@ -77,6 +77,7 @@ impl ClientPlace {
             scratch: self.used(&[Use::Folder, Use::Discard]),
             hidden: Vec::new(),
             may_write,
+            provider: Vec::new(),
         };
         for entry in entries {
             match hidden.iter().any(|pattern| fits(entry, pattern)) {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::document::DocumentError;
+use onloop_effect::Network;
 use onloop_run::*;
 use onloop_syntax::form::is_default;
 use onloop_syntax::limits;
@@ -42,6 +43,8 @@ pub(super) struct StoredStep {
     baseline_passed: Option<Vec<u32>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     may_change: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<Network>,
     #[serde(default, skip_serializing_if = "is_default")]
     stale: bool,
     failure_reason: Option<String>,
@@ -157,6 +160,7 @@ impl StoredStep {
             baseline: step.baseline,
             baseline_passed: record.baseline.clone(),
             may_change: step.may_change.clone(),
+            network: step.network.clone(),
             stale: record.stale,
             failure_reason,
             block_reason,
@@ -199,6 +203,7 @@ impl StoredStep {
                 gate: self.gate,
                 baseline: self.baseline,
                 may_change: self.may_change,
+                network: self.network,
                 sensitive: self.security_sensitive,
             },
             status: match self.status {

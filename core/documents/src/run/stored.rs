@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::step::StoredStep;
 use super::{Head, SCHEMA};
 use crate::document::DocumentError;
+use onloop_effect::Network;
 use onloop_run::*;
 use onloop_syntax::form::is_default;
 use onloop_syntax::money::Money;
@@ -56,6 +57,8 @@ pub(super) struct StoredRun {
     setup: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default", with = "onloop_syntax::form::on")]
     confine: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<Network>,
     #[serde(flatten)]
     evidence: EvidenceRules,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,6 +156,7 @@ impl StoredRun {
             commit: settings.commit,
             setup: settings.setup,
             confine: settings.confine,
+            network: settings.network,
             evidence: settings.evidence,
             set_up: run.set_up,
             written: settings.written,
@@ -211,6 +215,7 @@ impl StoredRun {
                 commit: self.commit,
                 setup: self.setup,
                 confine: self.confine,
+                network: self.network,
                 evidence: self.evidence,
                 progress_verbose: self.options.progress_verbose,
                 report_full: self.options.report_full,

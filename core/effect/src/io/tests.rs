@@ -53,6 +53,7 @@ fn end() -> ProcessEnd {
         duration_ms: 1,
         confined: None,
         opened: None,
+        refused: Vec::new(),
     }
 }
 

@@ -57,8 +57,15 @@ fn the_ends_of_a_long_output_show_no_part_of_a_secret() {
         let stdout = Capture { head: head.into(), tail: tail.into(), total_bytes };
         let stderr = Capture::default();
         let status = ProcessStatus::Exited(0);
-        let mut end =
-            ProcessEnd { status, stdout, stderr, duration_ms: 0, confined: None, opened: None };
+        let mut end = ProcessEnd {
+            status,
+            stdout,
+            stderr,
+            duration_ms: 0,
+            confined: None,
+            opened: None,
+            refused: Vec::new(),
+        };
         one("hush42-hush42").end(&mut end);
         assert_eq!(end.stdout.text(), expected, "{head}|{tail}");
     }

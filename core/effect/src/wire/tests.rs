@@ -435,6 +435,7 @@ fn outcomes_are_read_with_their_attachments() {
             duration_ms: 3,
             confined: None,
             opened: None,
+            refused: Vec::new(),
         })
     );
     assert_eq!(

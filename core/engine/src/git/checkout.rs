@@ -87,12 +87,21 @@ impl Checkout {
         Some(github_names(&self.configuration(io).await?))
     }
 
-    async fn configuration(&self, io: &Io) -> Option<String> {
-        let common = match read_text(io, &format!("{}/commondir", self.git_folder)).await {
+    /// The addresses of its remotes; none if the configuration of the repository cannot be read.
+    pub(crate) async fn remotes(&self, io: &Io) -> Vec<String> {
+        remotes(&self.configuration(io).await.unwrap_or_default())
+    }
+
+    /// The folder of git that all its worktrees share.
+    pub async fn common_folder(&self, io: &Io) -> String {
+        match read_text(io, &format!("{}/commondir", self.git_folder)).await {
             Some(path) => below(&self.git_folder, path.trim()),
             None => self.git_folder.clone(),
-        };
-        read_text(io, &format!("{common}/config")).await
+        }
+    }
+
+    async fn configuration(&self, io: &Io) -> Option<String> {
+        read_text(io, &format!("{}/config", self.common_folder(io).await)).await
     }
 }
 
@@ -176,6 +185,16 @@ pub(crate) fn below(folder: &str, path: &str) -> String {
 pub(crate) async fn read_text(io: &Io, path: &str) -> Option<String> {
     let (bytes, _) = io.read(path, limits::GIT_FILE_BYTES).await.ok()?;
     String::from_utf8(bytes).ok()
+}
+
+/// The values of `url` and `pushurl`.
+fn remotes(config: &str) -> Vec<String> {
+    let url = |line: &str| {
+        let (key, value) = line.trim().split_once('=')?;
+        let key = key.trim().to_ascii_lowercase();
+        matches!(key.as_str(), "url" | "pushurl").then(|| value.trim().trim_matches('"').to_owned())
+    };
+    config.lines().filter_map(url).collect()
 }
 
 fn github_names(config: &str) -> Vec<String> {

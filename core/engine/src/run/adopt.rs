@@ -207,6 +207,7 @@ pub(crate) async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandE
         commit: plan.commit,
         setup: plan.setup,
         confine: plan.confine,
+        network: plan.network,
         evidence: plan.evidence,
         steps: plan.steps,
         digest: plan.digest,
@@ -229,6 +230,7 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("commit", run.settings.commit == plan.commit);
     whole("setup", run.settings.setup == plan.setup);
     whole("confine", run.settings.confine == plan.confine);
+    whole("network", run.settings.network == plan.network);
     let (rules, new) = (run.settings.evidence, plan.evidence);
     whole("require_checks", rules.require_checks == new.require_checks);
     whole("verify_clean", rules.verify_clean == new.verify_clean);

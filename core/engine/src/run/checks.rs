@@ -14,6 +14,7 @@ use crate::run::clean_checkout::{self, CleanOutcome};
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
+use onloop_agents::confine::refused_line;
 use onloop_effect::{Capture, Failure, FailureKind, Io, Mechanism, ProcessSpec, ProcessStatus};
 use onloop_run::{
     CheckResult, CheckVerdict, CheckWarnings, Event, Measured, Run, Warning, Worker,
@@ -389,7 +390,7 @@ async fn judge_command(
 ) -> Result<Evaluated, NoVerdict> {
     let timeout_ms = spec.timeout_ms.unwrap_or(place.options.timeout_ms);
     let work = Work::new(Worker::Check, place.step, &place.options.sandbox);
-    let work = Work { network: check.network, folder: Some(place.root), ..work };
+    let work = Work { network: check.network.clone(), folder: Some(place.root), ..work };
     let spec = spec.observe(place.observe.to_vec());
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
@@ -409,13 +410,29 @@ async fn judge_command(
     let (stdout, stderr) = (end.stdout.text(), end.stderr.text());
     let judged = CommandEnd { status, stdout: &stdout, stderr: &stderr, timeout_ms };
     let verdict = verdict(check, &judged).ok_or(NoVerdict::Interrupted)?;
+    let refused = refused_line(&end.refused);
+    let verdict = naming(verdict, refused.as_deref());
     let exit_code = match status {
         ProcessStatus::Exited(code) => Some(code),
         ProcessStatus::Signalled(_) | ProcessStatus::TimedOut | ProcessStatus::Interrupted => None,
     };
     let measured = Some(Measured { exit_code, duration_ms: end.duration_ms });
-    let (stdout, stderr) = (recorded(&end.stdout), recorded(&end.stderr));
+    let (stdout, mut stderr) = (recorded(&end.stdout), recorded(&end.stderr));
+    if let Some(line) = refused {
+        let between = if stderr.is_empty() || stderr.ends_with('\n') { "" } else { "\n" };
+        stderr += &format!("{between}{line}\n");
+    }
     Ok(Evaluated { verdict, stdout, stderr, measured, opened: end.opened })
+}
+
+/// The verdict of a command with what it was refused.
+fn naming(verdict: CheckVerdict, refused: Option<&str>) -> CheckVerdict {
+    match (verdict, refused) {
+        (CheckVerdict::Failed { reason }, Some(line)) => {
+            CheckVerdict::Failed { reason: format!("{reason} ({line})") }
+        }
+        (verdict, _) => verdict,
+    }
 }
 
 fn seconds(ms: u64) -> String {

@@ -169,8 +169,8 @@ impl DriveArgs {
         })
     }
 
-    /// The sandbox of what works for a run in `folder`, whose file says `confine: on` or
-    /// not.
+    /// The sandbox of what works for a run in `folder`: whether its file says `confine: on`, and
+    /// whether it has names in `network`.
     ///
     /// # Errors
     ///
@@ -179,9 +179,9 @@ impl DriveArgs {
         &self,
         io: &Io,
         folder: &str,
-        file: bool,
+        (file, names): (bool, bool),
     ) -> Result<Sandbox, CommandError> {
-        Sandbox::decide(io, folder, SandboxRequest { flag: self.confine, file }).await
+        Sandbox::decide(io, folder, SandboxRequest { flag: self.confine, file, names }).await
     }
 
     /// The options with which this process drives `run`.

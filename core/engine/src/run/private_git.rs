@@ -7,6 +7,7 @@ use crate::git::checkout;
 use crate::run::checks::private_names;
 use crate::run::processes::Work;
 use crate::sandbox::choice::Sandbox;
+use crate::sandbox::network::NetworkRequest;
 use crate::state::store::{Paths, Store};
 use onloop_agents::confine::{GitFolder, Needs};
 use onloop_effect::{
@@ -173,7 +174,7 @@ async fn import_after(
         .timeout_ms(limits::GIT_QUESTION_TIMEOUT_MS);
     let needs = Needs::default();
     let folder = GitFolder::Kept(folder.to_owned());
-    let extent = (Network::None, &needs);
+    let extent = (NetworkRequest::exactly(Network::None), &needs);
     let (spec, _, confined) = sandbox.put_in_force(io, &root, spec, extent, folder).await?;
     let Some(confined) = confined else { return Ok(()) };
     let imported = match confined.confinement.git {

@@ -6,8 +6,9 @@ use crate::error::CommandError;
 use crate::run::private_git::{self, PrivateFolder};
 use crate::sandbox::choice::Sandbox;
 use crate::sandbox::confinement::{Confined, make_folder};
+use crate::sandbox::network::NetworkRequest;
 use crate::state::store::{Store, StoreError};
-use onloop_agents::confine::{ClientPlace, Needs};
+use onloop_agents::confine::{ClientPlace, Needs, provider_names, refused_line};
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
     Durability, Expect, Failure, FailureKind, Io, Network, OutputAction, ProcessEnd, ProcessGroup,
@@ -27,8 +28,8 @@ pub(crate) struct Work<'w> {
     pub(crate) step: u32,
     /// How it is confined.
     pub(crate) sandbox: &'w Sandbox,
-    /// Its network where it is.
-    pub(crate) network: Network,
+    /// The network that its check asks for.
+    pub(crate) network: Option<Network>,
     /// What it needs besides where it is.
     pub(crate) needs: Needs,
     /// The checkout that it works in; `None`: that of the run.
@@ -36,9 +37,9 @@ pub(crate) struct Work<'w> {
 }
 
 impl<'w> Work<'w> {
-    /// Work that needs nothing besides, and has the whole network.
+    /// Work that needs nothing besides, with the network of its step.
     pub(crate) fn new(worker: Worker, step: u32, sandbox: &'w Sandbox) -> Work<'w> {
-        Work { worker, step, sandbox, network: Network::All, needs: Needs::default(), folder: None }
+        Work { worker, step, sandbox, network: None, needs: Needs::default(), folder: None }
     }
 }
 
@@ -65,7 +66,8 @@ pub(crate) async fn own_needs(io: &Io, sandbox: &Sandbox, client: &str, folder: 
         let names = names.take(limits::CLIENT_ENTRIES_LOOKED_AT);
         entries.extend(names.map(|name| format!("{folder}/{name}")));
     }
-    place.needs(&entries)
+    let provider = provider_names(Some(client), |name| io.env(name));
+    Needs { provider, ..place.needs(&entries) }
 }
 
 /// Why it is not known how a process ended.
@@ -99,6 +101,7 @@ pub(crate) async fn run_recorded(
     };
     let ended = io.process_told(spec, io.start().quick_ms, on_start).await;
     if let Some(confined) = confined {
+        note_refused(io, ended.as_ref().ok()).await;
         let said = |end: &ProcessEnd| format!("{}\n{}", end.stderr.text(), end.stdout.text());
         let failed = ended.as_ref().ok().filter(|end| end.status != ProcessStatus::Exited(0));
         leave(io, confined, failed.map(said)).await;
@@ -127,6 +130,7 @@ pub(crate) async fn follow_recorded(
         // Its standard output tells of everything that it did.
         let said = |end: &ProcessEnd| end.stderr.text();
         let end = ended.as_ref().ok().and_then(Option::as_ref);
+        note_refused(io, end).await;
         let failed = end.filter(|end| end.status != ProcessStatus::Exited(0));
         leave(io, confined, failed.map(said)).await;
     }
@@ -137,6 +141,13 @@ pub(crate) async fn follow_recorded(
         private_git::import(io, store, work.sandbox, &private).await?;
     }
     ended
+}
+
+/// Says which names a confined process was refused.
+async fn note_refused(io: &Io, end: Option<&ProcessEnd>) {
+    if let Some(line) = end.and_then(|end| refused_line(&end.refused)) {
+        io.note(format!("note: {line}")).await;
+    }
 }
 
 /// Says what a confined process that failed did not find, and removes its temporary files.
@@ -158,7 +169,9 @@ async fn made_ready(
     private: &PrivateFolder,
 ) -> Result<(ProcessSpec, impl FnOnce(ProcessGroup) -> Acting + use<>, Option<Confined>), Failure> {
     let folder = work.folder.unwrap_or(&store.run().place.execution_root);
-    let extent = (work.network, &work.needs);
+    let asked = work.network.clone();
+    let network = NetworkRequest::of_work(store.run(), (work.worker, work.step), asked);
+    let extent = (network, &work.needs);
     let spec = marked(io, &store.run().id, spec);
     let ready = work.sandbox.put_in_force(io, folder, spec, extent, private.seen()).await?;
     let (spec, hold, confined) = ready;

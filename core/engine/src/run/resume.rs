@@ -13,7 +13,7 @@ use crate::run::driver_lock::{drive_alone, driver_of, take_over};
 use crate::run::ending::RunEnd;
 use crate::run::options::{DriveArgs, RunOptions, demand_complete, remembered_options};
 use crate::run::processes::end_survivors;
-use crate::sandbox::choice::Sandbox;
+use crate::sandbox::choice::{Sandbox, run_asks_for_names};
 use crate::state::store::{Paths, StateHome, Store, StoreError};
 use crate::{run::adopt, state::rebuild};
 use onloop_agents::Agent;
@@ -167,7 +167,8 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     }
     let timeouts = drive.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
-    let mut sandbox = drive.sandbox(io, &root, store.run().settings.confine).await?;
+    let asked = (store.run().settings.confine, run_asks_for_names(store.run()));
+    let mut sandbox = drive.sandbox(io, &root, asked).await?;
     let agents = match record_resume(io, &mut store, args, (&drive.agent, budgets)).await {
         Ok(agents) => agents,
         Err(error) => {

@@ -11,6 +11,7 @@ use crate::run::checks::{private_names, recorded};
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError, refuse_links};
+use onloop_agents::confine::refused_line;
 use onloop_effect::{Durability, Expect, Shell};
 use onloop_effect::{Failure, FileKind, Io, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Run, SetUp, Worker};
@@ -151,7 +152,8 @@ impl Fresh<'_> {
                 format!("timed out after {} minutes", limits::SETUP_TIMEOUT_MS / 60_000)
             }
         };
-        let output = format!("{}\n{}", recorded(&end.stdout), recorded(&end.stderr));
+        let refused = refused_line(&end.refused).map_or(String::new(), |line| format!("\n{line}"));
+        let output = format!("{}\n{}{refused}", recorded(&end.stdout), recorded(&end.stderr));
         let output = io.redacted(&text::printable(&output));
         let end = text::quoted_end(&output, limits::FAILURE_LINES, "in the log");
         let error = CommandError::failed(format!("setup failed: `{shown}`: {how}"))

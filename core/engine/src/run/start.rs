@@ -22,6 +22,7 @@ use crate::run::options::{DriveArgs, RunOptions, remember_options};
 use crate::run::resume::{ResumeArgs, resume_run};
 use crate::run::simulate::{SimulationRequest, simulate};
 use crate::sandbox::choice::SandboxRequest;
+use crate::sandbox::network::asks_for_names;
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::is_attended;
 use onloop_agents as agent;
@@ -218,7 +219,8 @@ async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Beg
         replace_unfinished(io, open.collect()).await?;
     }
     // Before anything is made for the run.
-    let sandbox = args.drive.sandbox(io, &io.start().cwd, plan.confine).await?;
+    let names = asks_for_names(plan.network.as_ref(), plan.steps.iter());
+    let sandbox = args.drive.sandbox(io, &io.start().cwd, (plan.confine, names)).await?;
     let flags = PreflightFlags {
         changes_settled: task.is_some(),
         slug: task.map(|task| task.task.slug()),
@@ -340,7 +342,7 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.drive.timeouts()?;
     let foreseen = foresee(io, &plan, &file, &flags).await?;
-    let wish = SandboxRequest { flag: args.drive.confine, file: plan.confine };
+    let wish = SandboxRequest { flag: args.drive.confine, file: plan.confine, names: false };
     let wanted = SimulationRequest {
         confine: wish.when(io, &io.start().cwd).await,
         plan: &plan,

@@ -4,6 +4,7 @@ use crate::error::CommandError;
 use crate::run::baseline::judged;
 use crate::run::checks::private_names;
 use crate::sandbox::choice::{Sandbox, SandboxRequest};
+use crate::sandbox::network::NetworkRequest;
 use onloop_agents::confine::GitFolder;
 use onloop_agents::confine::Needs;
 use onloop_effect::{Io, Network, ProcessSpec};
@@ -65,7 +66,7 @@ async fn try_check(
         .with_env(check.env.clone())
         .timeout_ms(timeout_ms)
         .label(format!("Trying: {}", text::ellipsis(&check.command, 60)));
-    let extent = (Network::None, &Needs::default());
+    let extent = (NetworkRequest::exactly(Network::None), &Needs::default());
     let (spec, _, confined) =
         sandbox.put_in_force(io, folder, spec, extent, GitFolder::Temporary).await?;
     let ended = io.process(spec).await;

@@ -12,7 +12,7 @@ use crate::run::context::RunContext;
 use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
 use crate::run::usage;
 use crate::state::store::{Paths, StoreError};
-use onloop_agents::confine::Needs;
+use onloop_agents::confine::{Needs, refused_line};
 use onloop_agents::{self as agent, Agent, Client, Preset};
 use onloop_effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Refused, Run, StepRecord, Worker, step_prompt};
@@ -59,6 +59,16 @@ impl TurnStop {
 impl ActionOutcome {
     fn failed(reason: impl Into<String>) -> ActionOutcome {
         ActionOutcome::Failed { reason: reason.into(), output: String::new() }
+    }
+
+    /// The outcome with what the agent was refused, if it failed.
+    fn naming(self, refused: Option<String>) -> ActionOutcome {
+        match (self, refused) {
+            (ActionOutcome::Failed { reason, output }, Some(line)) => {
+                ActionOutcome::Failed { reason: format!("{reason} ({line})"), output }
+            }
+            (outcome, _) => outcome,
+        }
     }
 
     /// Whether the agent has done what it is going to do before it is started again.
@@ -252,7 +262,7 @@ fn outcome_of(end: &ProcessEnd, who: &str, timeout_ms: u64) -> ActionOutcome {
         output.push('\n');
     }
     output += &recorded(&end.stderr);
-    ActionOutcome::Failed { reason, output }
+    ActionOutcome::Failed { reason, output }.naming(refused_line(&end.refused))
 }
 
 /// What the end of a process tells by itself.

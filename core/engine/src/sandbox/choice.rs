@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::error::CommandError;
 use crate::sandbox::confinement::{ConfineError, Confined, Temporary, temporary_name};
+use crate::sandbox::network::{NetworkRequest, asks_for_names};
 use crate::state::config;
 use onloop_agents::confine::{GitFolder, Needs};
 use onloop_effect::{
@@ -42,6 +43,8 @@ pub(crate) struct SandboxRequest {
     pub(crate) flag: Option<ConfineWhen>,
     /// `confine: on` in the workflow file: it can ask for more, never for less.
     pub(crate) file: bool,
+    /// Whether the workflow file has names in `network`.
+    pub(crate) names: bool,
 }
 
 impl SandboxRequest {
@@ -56,10 +59,15 @@ impl SandboxRequest {
 }
 
 impl fmt::Display for Sandbox {
-    /// The name of the mechanism, or why there is none.
+    /// The name of the mechanism and what it leaves open, or why there is none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Sandbox::By { mechanism, .. } => f.write_str(mechanism.as_str()),
+            Sandbox::By { mechanism: mechanism @ Mechanism::Bubblewrap, .. } => {
+                f.write_str(mechanism.as_str())
+            }
+            Sandbox::By { mechanism, .. } => {
+                write!(f, "{}; no host is refused, which needs bubblewrap", mechanism.as_str())
+            }
             Sandbox::Off { why, .. } => write!(f, "none ({why})"),
         }
     }
@@ -84,7 +92,7 @@ impl Sandbox {
             (ConfineWhen::Auto | ConfineWhen::On, _) => {}
         }
         let why = match Sandbox::attempt(io, folder).await {
-            Ok(sandbox) => return Ok(sandbox),
+            Ok(sandbox) => return sandbox.demand_names(io, folder, wish.names).await,
             Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
             Err(failure) => onloop_syntax::text::one_line(&failure.message),
         };
@@ -108,12 +116,37 @@ impl Sandbox {
     ///
     /// As `Sandbox::decide`.
     pub async fn of(io: &Io, run: &Run) -> Result<Sandbox, CommandError> {
-        let wish = SandboxRequest { flag: None, file: run.settings.confine };
+        let file = run.settings.confine;
+        let wish = SandboxRequest { flag: None, file, names: run_asks_for_names(run) };
         Sandbox::decide(io, &run.place.execution_root, wish).await
     }
 
+    /// The sandbox, if it enforces the names that the workflow file or `run.network` asks for.
+    async fn demand_names(
+        self,
+        io: &Io,
+        folder: &str,
+        by_file: bool,
+    ) -> Result<Sandbox, CommandError> {
+        if self.mechanism() == Some(Mechanism::Bubblewrap) {
+            return Ok(self);
+        }
+        let configured = async || config::own(io, folder).await.network;
+        let who = match by_file {
+            true => "the workflow file",
+            false if configured().await.is_some_and(|network| network.is_list()) => "`run.network`",
+            false => return Ok(self),
+        };
+        self.end(io).await;
+        let what = format!("{who} has names in `network`, and this machine has no bubblewrap");
+        Err(CommandError::refused(what).fix_by(
+            "install bubblewrap, and see what this machine can do",
+            "onloop doctor confine",
+        ))
+    }
+
     /// What enforces it.
-    pub(crate) fn mechanism(&self) -> Option<Mechanism> {
+    pub fn mechanism(&self) -> Option<Mechanism> {
         match self {
             Sandbox::Off { .. } => None,
             Sandbox::By { mechanism, .. } => Some(*mechanism),
@@ -139,7 +172,7 @@ impl Sandbox {
         io: &Io,
         folder: &str,
         spec: ProcessSpec,
-        (network, needs): (Network, &Needs),
+        (network, needs): (NetworkRequest, &Needs),
         git_folder: GitFolder,
     ) -> Result<(ProcessSpec, Hold, Option<Confined>), Failure> {
         let (by, shared, count) = match self {
@@ -154,7 +187,8 @@ impl Sandbox {
         let confined =
             Confined::prepare_in(io, folder, temporary, (network, Some(by)), git_folder).await;
         let mut confined = confined.map_err(failure_of)?;
-        needs.add_to(&mut confined.confinement);
+        confined.add(io, needs);
+        let network = confined.network.clone();
         Ok((confined.apply(io, spec), Hold::Confined { by, network }, Some(confined)))
     }
 
@@ -168,7 +202,7 @@ impl Sandbox {
         let own = format!("{shared}/0");
         let temporary = Temporary { own: &own, shared: &shared };
         let confined =
-            Confined::prepare_in(io, folder, temporary, (Network::All, None), GitFolder::Shared)
+            Confined::prepare_in(io, folder, temporary, (everything(), None), GitFolder::Shared)
                 .await;
         let confined = confined.map_err(failure_of)?;
         let spec = ProcessSpec::shell(Shell::Sh, ":").in_folder(folder);
@@ -196,7 +230,7 @@ impl Sandbox {
 
     /// Whether a short program, confined like this, ends well.
     pub(crate) async fn succeeds(&self, io: &Io, folder: &str, spec: ProcessSpec) -> bool {
-        let extent = (Network::All, &Needs::default());
+        let extent = (everything(), &Needs::default());
         let spec = spec.in_folder(folder);
         let ready = self.put_in_force(io, folder, spec, extent, GitFolder::Shared).await;
         let Ok((spec, _, confined)) = ready else { return false };
@@ -216,10 +250,20 @@ impl Sandbox {
     }
 }
 
+/// The network of what is only tried.
+fn everything() -> NetworkRequest {
+    NetworkRequest::exactly(Network::All)
+}
+
+/// Whether the plan of a run has names in `network`.
+pub(crate) fn run_asks_for_names(run: &Run) -> bool {
+    asks_for_names(run.settings.network.as_ref(), run.steps.iter().map(|record| &record.step))
+}
+
 fn failure_of(error: ConfineError) -> Failure {
     match error {
         ConfineError::Failed(failure) => failure,
-        error @ (ConfineError::Unsuitable(_) | ConfineError::Path { .. }) => {
+        error @ (ConfineError::Unsuitable(_) | ConfineError::Path { .. } | ConfineError::Names) => {
             Failure::new(FailureKind::Unsupported, error.to_string())
         }
     }

@@ -5,16 +5,18 @@ mod homes;
 
 use crate::error::CommandError;
 use crate::git::checkout;
+use crate::sandbox::network::{NAMES_NEED, NamesRefused, NetworkRequest};
 use crate::state::config;
 use git::{environment_files, git_place};
 use homes::HomeView;
 use onloop_agents::confine::{
-    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Surroundings, ToolFolder, Unsuitable,
-    hidden_paths,
+    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Needs, Surroundings, ToolFolder, Unsuitable,
+    expanded, hidden_paths, provider_names, proxy_variables, registry_names,
 };
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
-    Confinement, Durability, Expect, Failure, Io, Mechanism, Network, ProcessSpec, is_within,
+    Confinement, Durability, Expect, Failure, Io, Mechanism, Network, NetworkName, ProcessSpec,
+    is_within,
 };
 
 /// A confinement and the folder for temporary files that belongs to it.
@@ -22,6 +24,9 @@ use onloop_effect::{
 pub struct Confined {
     /// What may be touched.
     pub(crate) confinement: Confinement,
+    /// The network as it was asked for, with the names of groups.
+    pub(crate) network: Network,
+    registries: Vec<NetworkName>,
     temporary: String,
     homes: Vec<String>,
     /// Variables that lead tools to folders that one process has for itself, or that all share.
@@ -51,6 +56,9 @@ pub enum ConfineError {
         /// What is wrong with it.
         refused: CacheRefused,
     },
+    /// Not with this network.
+    #[error("{NAMES_NEED}")]
+    Names,
     /// The host could not do something.
     #[error("{}", .0.message)]
     Failed(Failure),
@@ -60,7 +68,9 @@ impl From<ConfineError> for CommandError {
     fn from(error: ConfineError) -> CommandError {
         match error {
             ConfineError::Failed(failure) => failure.into(),
-            error @ (ConfineError::Unsuitable(_) | ConfineError::Path { .. }) => {
+            error @ (ConfineError::Unsuitable(_)
+            | ConfineError::Path { .. }
+            | ConfineError::Names) => {
                 CommandError::refused("the command cannot be confined").because(error.to_string())
             }
         }
@@ -78,6 +88,7 @@ impl Confined {
     ) -> Result<Confined, ConfineError> {
         let own = temporary_name(io);
         let temporary = Temporary { own: &own, shared: &own };
+        let network = NetworkRequest::exactly(network);
         Confined::prepare_in(io, folder, temporary, (network, only), GitFolder::Shared).await
     }
 
@@ -87,25 +98,43 @@ impl Confined {
         io: &Io,
         folder: &str,
         temporary: Temporary<'_>,
-        (network, only): (Network, Option<Mechanism>),
+        (network, only): (NetworkRequest, Option<Mechanism>),
         git_folder: GitFolder,
     ) -> Result<Confined, ConfineError> {
-        let (mut scene, moved, gitconfig) = scene(io, folder, temporary).await?;
+        let Scene { surroundings: mut scene, moved, gitconfig, network: configured, remotes } =
+            scene(io, folder, temporary).await?;
         scene.git_folder = git_folder;
-        let confinement = confine::decide(&scene, network, only)?;
+        let network = network.decide(configured.as_ref(), only);
+        let network = network.map_err(|NamesRefused| ConfineError::Names)?;
+        let confinement = confine::decide(&scene, network.clone(), only)?;
         let write = async |name: &str, bytes: Vec<u8>| {
             let path = format!("{}/{name}", temporary.own);
             let written = io.write_private(&path, bytes, Expect::Absent, Durability::Relaxed);
             written.await.map(|_| path).map_err(ConfineError::Failed)
         };
         write(".keep", Vec::new()).await?;
-        let mut confined =
-            Confined { confinement, temporary: scene.temporary, homes: scene.homes, moved };
+        let variables = io.env_all().iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let registries = registry_names(variables, &remotes);
+        let (temporary, homes) = (scene.temporary.clone(), scene.homes);
+        let mut confined = Confined { confinement, network, registries, temporary, homes, moved };
+        confined.add(io, &Needs::default());
         if let Some(text) = gitconfig {
             let path = write(".gitconfig", text.into_bytes()).await?;
             confined.moved.push(("GIT_CONFIG_GLOBAL", path));
         }
         Ok(confined)
+    }
+
+    /// Adds what one program needs.
+    pub(crate) fn add(&mut self, io: &Io, needs: &Needs) {
+        needs.add_to(&mut self.confinement);
+        if self.network.is_list() {
+            let provider = match needs.provider.is_empty() {
+                true => provider_names(None, |name| io.env(name)),
+                false => needs.provider.clone(),
+            };
+            self.confinement.network = expanded(&self.network, &provider, &self.registries);
+        }
     }
 
     /// `spec`, confined.
@@ -116,6 +145,9 @@ impl Confined {
         let moved = self.moved.iter().filter(|(name, _)| !spec.env_set.contains_key(*name));
         let moved: Vec<_> = moved.map(|(name, path)| (*name, path.as_str())).collect();
         spec = spec.with_env(moved);
+        if self.network.is_list() {
+            spec = spec.with_env(proxy_variables());
+        }
         // No agent that could sign is within reach.
         if io.env("GIT_CONFIG_COUNT").is_none() && !spec.env_set.contains_key("GIT_CONFIG_COUNT") {
             spec = spec.with_env([
@@ -176,13 +208,20 @@ pub(crate) fn temporary_name(io: &Io) -> String {
     format!("{folder}/onloop-{}", &name[..32])
 }
 
-/// What is known of the machine, variables that move the folders of tools, and the configuration of
-/// git where the user's cannot be shown.
-async fn scene(
-    io: &Io,
-    folder: &str,
-    temporary: Temporary<'_>,
-) -> Result<(Surroundings, Vec<(&'static str, String)>, Option<String>), ConfineError> {
+/// What is known before something is confined.
+struct Scene {
+    surroundings: Surroundings,
+    /// Variables that move the folders of tools.
+    moved: Vec<(&'static str, String)>,
+    /// The configuration of git where the user's cannot be shown.
+    gitconfig: Option<String>,
+    /// `run.network`.
+    network: Option<Network>,
+    /// The addresses of the remotes of the checkout.
+    remotes: Vec<String>,
+}
+
+async fn scene(io: &Io, folder: &str, temporary: Temporary<'_>) -> Result<Scene, ConfineError> {
     let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
     let checkout = checkout::own(io, &folder).await;
     let folder = checkout.as_ref().map_or(folder, |checkout| checkout.root.clone());
@@ -212,7 +251,11 @@ async fn scene(
     let needed: Vec<String> = io.canonical("/etc/resolv.conf").await.into_iter().collect();
     let mut visible = view.visible;
     visible.append(&mut borrowed);
-    let scene = Surroundings {
+    let remotes = match &checkout {
+        Some(checkout) => checkout.remotes(io).await,
+        None => Vec::new(),
+    };
+    let surroundings = Surroundings {
         git,
         git_folder: GitFolder::Shared,
         homes: view.homes,
@@ -227,7 +270,8 @@ async fn scene(
         temporary: temporary.own.to_owned(),
         other_temporary: (temporary.own != temporary.shared).then(|| temporary.shared.to_owned()),
     };
-    Ok((scene, moved, view.gitconfig))
+    let network = loaded.config.network;
+    Ok(Scene { surroundings, moved, gitconfig: view.gitconfig, network, remotes })
 }
 
 /// Makes what is missing in the folders of tools that are there, since nothing that is not there can

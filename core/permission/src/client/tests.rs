@@ -20,7 +20,7 @@ fn with_opencode(configuration: &Value) -> Context {
 fn answer(context: &Context, call: &Call) -> (Decision, bool) {
     let ruling = decide(call, context);
     let program = ["onloop".to_owned()];
-    (ruling.decision, contained(call, context, &ruling, &program).is_some())
+    (ruling.decision, contained(call, context, &ruling, &program, &[]).is_some())
 }
 
 #[test]

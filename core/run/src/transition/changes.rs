@@ -105,6 +105,7 @@ impl Run {
         self.0.settings.allow.clone_from(&adoption.allow);
         self.0.settings.protect.clone_from(&adoption.protect);
         self.0.settings.confine = adoption.confine;
+        self.0.settings.network.clone_from(&adoption.network);
         self.0.settings.evidence = adoption.evidence;
         self.0.settings.commit = adoption.commit;
         if self.settings.setup != adoption.setup {

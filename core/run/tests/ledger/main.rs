@@ -190,6 +190,7 @@ fn every_event_has_a_line() {
         allow: vec!["make *".to_owned()],
         protect: vec!["ci/**".to_owned()],
         confine: true,
+        network: "none".parse().ok(),
         evidence: EvidenceRules {
             require_checks: true,
             verify_clean: true,

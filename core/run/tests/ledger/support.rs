@@ -55,6 +55,7 @@ pub(super) fn step(number: u32) -> Step {
         gate: None,
         baseline: false,
         may_change: Vec::new(),
+        network: None,
         sensitive: false,
     }
 }

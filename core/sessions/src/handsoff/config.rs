@@ -27,6 +27,7 @@ use std::fmt;
 pub use notify::{Notify, Receiver, Template, Webhook};
 pub use prices::Prices;
 
+use onloop_effect::Network;
 use onloop_syntax::text::words;
 
 /// Longest time that a person can be given to answer.
@@ -59,6 +60,8 @@ pub struct Config {
     pub continue_runs: ContinueWhen,
     /// Whether all checks of every run pass on a clean checkout before it completes.
     pub verify_clean: bool,
+    /// The network of confined agents, checks and lines of `setup` unless a workflow says it.
+    pub network: Option<Network>,
     /// Paths of caches, besides those of known tools, that confined commands may write.
     pub confine_caches: Vec<String>,
     /// Paths, besides those of known tools, that confined commands may read in a home folder.
@@ -182,6 +185,7 @@ impl Config {
             confine: ConfineWhen::Auto,
             continue_runs: ContinueWhen::Auto,
             verify_clean: false,
+            network: None,
             confine_caches: Vec::new(),
             confine_read: Vec::new(),
             retention_days: keys::MOST_RETENTION_DAYS as u32,

@@ -1,17 +1,20 @@
 //! `onloop doctor confine`: whether commands can be confined here, tried.
 
-use onloop_effect::{Exit, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell};
+mod attempts;
+
+use attempts::attempt_escapes;
+use onloop_effect::{Exit, Io, Mechanism, Network, NetworkName, ProcessSpec, ProcessStatus, Shell};
 use onloop_engine::error::CommandError;
 use onloop_engine::sandbox::confinement::Confined;
 use onloop_syntax::text::{alternatives, one_line};
 
-/// `onloop doctor confine`: tries each mechanism.
+/// `onloop doctor confine`: tries each mechanism, and escapes from the strongest.
 pub(super) async fn examine_confinement(io: &Io) -> Exit {
-    let mut exit = Exit::Failed;
+    let mut strongest = None;
     for mechanism in Mechanism::ALL {
         let line = match attempt(io, mechanism).await {
             Ok(networks) => {
-                exit = Exit::Done;
+                strongest = strongest.or(Some(mechanism));
                 format!("  ✓ {}: works; network {}", mechanism.as_str(), alternatives(&networks))
             }
             Err(error) => {
@@ -20,28 +23,49 @@ pub(super) async fn examine_confinement(io: &Io) -> Exit {
         };
         io.result(format!("{line}\n")).await;
     }
-    if exit == Exit::Done {
-        io.result("Commands can be confined here.\n").await;
-    } else {
+    let Some(mechanism) = strongest else {
         let fix = "go to a checkout; install bubblewrap, or use Linux 6.12 or newer";
         io.result(format!("This machine has no sandbox.\n      fix: {fix}\n")).await;
+        return Exit::Failed;
+    };
+    io.result(format!("Tried inside {}:\n", mechanism.as_str())).await;
+    match attempt_escapes(io, mechanism).await {
+        Ok((lines, all_held)) => {
+            io.result(format!("{}\n", lines.join("\n"))).await;
+            if all_held {
+                io.result("Commands can be confined here.\n").await;
+                return Exit::Done;
+            }
+            io.result("This sandbox does not hold what it should.\n").await;
+        }
+        Err(error) => {
+            let why = one_line(&error.to_string());
+            io.result(format!("  ✗ not tried: {why}\n")).await;
+        }
     }
-    exit
+    Exit::Failed
 }
 
 /// The networks that it can offer.
 async fn attempt(io: &Io, mechanism: Mechanism) -> Result<Vec<&'static str>, CommandError> {
+    let names = Network::Names(vec![NetworkName::Registries]);
+    let all = [
+        ("all", Network::All),
+        ("loopback", Network::Loopback),
+        ("none", Network::None),
+        ("names", names),
+    ];
     let mut networks = Vec::new();
     let mut why = None;
-    for network in Network::ALL {
+    for (word, network) in all {
         match attempt_network(io, mechanism, network).await {
-            Ok(()) => networks.push(network.as_str()),
+            Ok(()) => networks.push(word),
             // The first is what is asked for most.
             Err(error) => why = why.or(Some(error)),
         }
     }
     match why {
-        Some(error) if !networks.contains(&Network::All.as_str()) => Err(error),
+        Some(error) if !networks.contains(&"all") => Err(error),
         Some(_) | None => Ok(networks),
     }
 }

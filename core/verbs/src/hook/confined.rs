@@ -1,6 +1,8 @@
 //! Rewrites a call that no rule decides, so that it runs confined.
 
 use super::{HookContext, keep};
+use onloop_agents::confine::line_network;
+use onloop_effect::Mechanism;
 use onloop_engine::git::links;
 use onloop_engine::sandbox::choice::Sandbox;
 use onloop_permission::{Call, Context, Decision, Ruling, contained, decide, losses};
@@ -41,13 +43,20 @@ pub(super) async fn rewrite(
         false => decide(call, &context),
     };
     let program = &hook_context.io.start().program;
-    let Some((input, confined)) = contained(call, &context, &judged, program) else {
+    let network = line_network().to_string();
+    let names = ["--network", network.as_str()];
+    let Some((mut input, confined)) = contained(call, &context, &judged, program, &names) else {
         return Confined::Open(ruling);
     };
     // A call that cannot run is worse than one that is asked about.
     let Ok(can) = Sandbox::attempt(&hook_context.io, &hook_context.cwd).await else {
         return Confined::Open(ruling);
     };
+    if can.mechanism() != Some(Mechanism::Bubblewrap)
+        && let Some((plain, _)) = contained(call, &context, &judged, program, &[])
+    {
+        input = plain;
+    }
     can.end(&hook_context.io).await;
     match keeps {
         Some(place) => match keep::before(hook_context, call, &context, place, &lost, true).await {

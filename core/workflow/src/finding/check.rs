@@ -4,7 +4,8 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 
 use super::super::{Shell, rule};
-use super::shown;
+use super::{NETWORK_HELP, shown};
+use onloop_effect::InvalidNetwork;
 
 fixed! {
     layout VERIFY_LAYOUT "expected `key: value` or `- ` at the indentation of the lines above"
@@ -115,6 +116,12 @@ pub(crate) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
 pub(crate) fn invalid_value(span: Span, field: &str, found: &str, expected: &str) -> Diagnostic {
     let message = format!("`{field}` is `{}`; expected {expected}", shown(found));
     rule::INVALID_CHECK_VALUE.at(span, message)
+}
+
+pub(crate) fn invalid_network(span: Span, found: &str, invalid: &InvalidNetwork) -> Diagnostic {
+    rule::INVALID_CHECK_VALUE
+        .at(span, format!("`network` is `{}`: {}", shown(found), invalid.reason))
+        .with_help(NETWORK_HELP)
 }
 
 pub(crate) fn timeout_without_unit(span: Span, found: &str) -> Diagnostic {

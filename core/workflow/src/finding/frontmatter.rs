@@ -4,7 +4,8 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 
 use super::super::rule;
-use super::shown;
+use super::{NETWORK_HELP, shown};
+use onloop_effect::InvalidNetwork;
 
 fixed! {
     unterminated UNTERMINATED_FRONTMATTER "unterminated frontmatter"
@@ -83,6 +84,17 @@ pub(crate) fn invalid_value(
         Some(text) => diagnostic.with_hotl_text(text),
         None => diagnostic,
     }
+}
+
+pub(crate) fn invalid_network(
+    span: Span,
+    key: &str,
+    found: &str,
+    invalid: &InvalidNetwork,
+) -> Diagnostic {
+    rule::INVALID_KEY_VALUE
+        .at(span, format!("`{key}` is `{}`: {}", shown(found), invalid.reason))
+        .with_help(NETWORK_HELP)
 }
 
 pub(crate) fn ignored_text(word: Span, rest: Span, ignored: &str) -> Diagnostic {

@@ -4,7 +4,8 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
 use onloop_syntax::limits;
 
 use super::super::rule;
-use super::shown;
+use super::{NETWORK_HELP, shown};
+use onloop_effect::InvalidNetwork;
 
 fixed! {
     empty_name STEP_NAME_EMPTY "the step has no name"
@@ -210,6 +211,12 @@ pub(crate) fn invalid_may_change(span: Span, found: &str) -> Diagnostic {
         shown(found)
     );
     rule::INVALID_MAY_CHANGE.at(span, message)
+}
+
+pub(crate) fn invalid_network(span: Span, found: &str, invalid: &InvalidNetwork) -> Diagnostic {
+    rule::INVALID_NETWORK
+        .at(span, format!("`network` is `{}`: {}", shown(found), invalid.reason))
+        .with_help(NETWORK_HELP)
 }
 
 /// `required`: the frontmatter says `require_checks: true`, so the finding is an error.

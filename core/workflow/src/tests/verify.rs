@@ -12,7 +12,7 @@ fn verify_in_every_form() {
         cwd: Some("app".to_owned()),
         env: vec![("A".to_owned(), "b c".to_owned()), ("B_2".to_owned(), "x: y".to_owned())],
         shell: Shell::Sh,
-        network: Network::Loopback,
+        network: Some(Network::Loopback),
         allow_no_tests: true,
     };
     let artifact = |assertion| Check::Artifact { path: "out".to_owned(), assertion };

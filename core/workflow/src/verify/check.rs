@@ -103,10 +103,13 @@ impl<'c> CheckReader<'_, 'c> {
                 }
             }
         }
-        if let Some((text, span)) = word("network") {
-            match text.parse() {
-                Ok(network) => check.network = network,
-                Err(_) => self.invalid(span, "network", text, "`all`, `loopback` or `none`"),
+        if let Some(value) = draft.value("network") {
+            match value::network(value) {
+                Ok(network) => check.network = Some(network),
+                Err(invalid) => {
+                    let (span, text) = (value.span, value.trimmed());
+                    self.findings.push(finding::check::invalid_network(span, text, &invalid));
+                }
             }
         }
         if let Some((text, span)) = word("allow_no_tests") {

@@ -23,6 +23,7 @@ use remembered::Remembered;
 use super::paths::ConfinedPaths;
 use super::private_git::{Contents, GitFile, Shown};
 use super::{impossible, private_git};
+use crate::host::egress::Entry;
 use crate::host::failure;
 
 /// Folders that programs use for temporary files; their content is lost with the program.
@@ -111,14 +112,25 @@ impl Status {
     }
 }
 
+/// What a confined program is made of, besides its confinement.
+pub(super) struct Parts<'p> {
+    pub(super) paths: &'p ConfinedPaths,
+    /// What a private git folder in memory begins with.
+    pub(super) contents: Option<Contents>,
+    /// Sockets outside.
+    pub(super) sockets: &'p [PathBuf],
+    /// What starts before it.
+    pub(super) entry: Option<Entry>,
+}
+
 /// Returns a command that runs `command` in `bwrap`.
 pub(super) fn wrap(
     bubblewrap: &Bubblewrap,
     command: &OsCommand,
     confinement: &Confinement,
-    (paths, contents): (&ConfinedPaths, Option<Contents>),
-    sockets: &[PathBuf],
+    parts: Parts<'_>,
 ) -> Result<Wrapped, Failure> {
+    let Parts { paths, contents, sockets, entry } = parts;
     let failed = |error: std::io::Error| impossible(failure::reason(&error));
     let (status, said) = std::io::pipe().map_err(failed)?;
     let said = OwnedFd::from(said);
@@ -143,6 +155,10 @@ pub(super) fn wrap(
     let list = arguments(&words).map_err(failed)?;
     let mut wrapped = OsCommand::new(&bubblewrap.path);
     wrapped.env_clear().arg("--args").arg(list.as_raw_fd().to_string()).arg("--");
+    if let Some(Entry { words, inherited: needed }) = entry {
+        wrapped.args(words);
+        inherited.extend(needed);
+    }
     wrapped.arg(command.get_program()).args(command.get_args());
     if let Some(folder) = command.get_current_dir() {
         wrapped.current_dir(folder);

@@ -72,7 +72,7 @@ const SHARED: &[c_long] = &[
 const TERMINAL: [u64; 2] = [0x5412, 0x541C];
 
 /// The allowed sockets and shared memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     /// The network.
     pub(super) network: Network,
@@ -83,7 +83,7 @@ pub(super) struct Wanted {
 }
 
 /// Builds the filter for a process and its descendants.
-pub(super) fn program(wanted: Wanted) -> Result<BpfProgram, Failure> {
+pub(super) fn program(wanted: &Wanted) -> Result<BpfProgram, Failure> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)
         .map_err(|_| impossible("no filter of system calls is known for this processor"))?;
     let filter = SeccompFilter::new(
@@ -96,7 +96,7 @@ pub(super) fn program(wanted: Wanted) -> Result<BpfProgram, Failure> {
     Ok(guarded(program))
 }
 
-fn rules(wanted: Wanted) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
+fn rules(wanted: &Wanted) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::BackendError> {
     let mut refused: Vec<c_long> = NEVER.to_vec();
     if wanted.no_shared_memory {
         refused.extend(SHARED);
@@ -121,7 +121,7 @@ fn rules(wanted: Wanted) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler:
 }
 
 /// Allowed socket families. `AF_NETLINK` lists the addresses of this machine.
-fn families(wanted: Wanted) -> Vec<libc::c_int> {
+fn families(wanted: &Wanted) -> Vec<libc::c_int> {
     let mut families = vec![libc::AF_NETLINK];
     if wanted.network != Network::None {
         families.extend([libc::AF_INET, libc::AF_INET6]);

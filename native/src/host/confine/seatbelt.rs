@@ -11,7 +11,7 @@ use onloop_core::effect::{Network, Reach};
 
 use super::paths::ConfinedPaths;
 #[cfg(target_os = "macos")]
-use super::{impossible, no_private_git, read_only::Snapshot};
+use super::{Finished, impossible, no_private_git, read_only::Snapshot};
 
 /// Start of every profile.
 const BEGINNING: &str = r#"(version 1)
@@ -32,7 +32,7 @@ const BEGINNING: &str = r#"(version 1)
 "#;
 
 /// The rules; the last match decides.
-fn profile(paths: &ConfinedPaths, network: Network) -> String {
+fn profile(paths: &ConfinedPaths, network: &Network) -> String {
     let mut lines = Vec::new();
     for rule in &paths.there {
         // A program that resolves a path asks for each folder on the route.
@@ -66,7 +66,7 @@ fn profile(paths: &ConfinedPaths, network: Network) -> String {
         let path = quoted(&unprotected.display().to_string());
         lines.push(format!("(deny file-write* (subpath {path}))"));
     }
-    if network != Network::All {
+    if *network != Network::All {
         lines.push("(deny network*)".to_owned());
     }
     format!("{BEGINNING}{}\n", lines.join("\n"))
@@ -95,12 +95,15 @@ pub(in crate::host) fn confine(
     if confinement.git.is_some() {
         return Err(no_private_git());
     }
+    if confinement.network.is_list() {
+        return Err(impossible("a list of names in `network` takes Linux and `bwrap`"));
+    }
     if confinement.network == Network::Loopback {
         return Err(impossible("macOS has no loopback of its own for a program"));
     }
     let paths = ConfinedPaths::of(confinement);
     let mut wrapped = OsCommand::new("/usr/bin/sandbox-exec");
-    wrapped.arg("-p").arg(profile(&paths, confinement.network));
+    wrapped.arg("-p").arg(profile(&paths, &confinement.network));
     wrapped.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
@@ -122,11 +125,9 @@ impl Confined {
     }
 
     /// Repairs unprotected paths.
-    pub(in crate::host) fn finish(
-        self,
-        _status: ProcessStatus,
-    ) -> Result<(Mechanism, Vec<String>), Failure> {
-        Ok((Mechanism::Seatbelt, self.snapshot.repair()?))
+    pub(in crate::host) fn finish(self, _status: ProcessStatus) -> Result<Finished, Failure> {
+        let (mechanism, repaired) = (Mechanism::Seatbelt, self.snapshot.repair()?);
+        Ok(Finished { mechanism, repaired, refused: Vec::new() })
     }
 }
 
@@ -160,12 +161,12 @@ mod tests {
             (Network::All, include_str!("golden/all.sb")),
             (Network::None, include_str!("golden/none.sb")),
         ] {
-            let profile = profile(&paths(), network);
+            let profile = profile(&paths(), &network);
             if std::env::var_os("ONLOOP_BLESS").is_some() {
                 let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/host/confine/golden");
-                std::fs::write(format!("{folder}/{}.sb", network.as_str()), &profile).unwrap();
+                std::fs::write(format!("{folder}/{}.sb", network), &profile).unwrap();
             }
-            assert_eq!(profile, golden, "{}", network.as_str());
+            assert_eq!(profile, golden, "{}", network);
         }
     }
 }

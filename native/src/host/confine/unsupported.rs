@@ -2,9 +2,9 @@
 
 use std::process::Command as OsCommand;
 
-use onloop_core::effect::{Confinement, Failure, Mechanism, ProcessStatus};
+use onloop_core::effect::{Confinement, Failure, ProcessStatus};
 
-use super::{Restrictions, unknown};
+use super::{Finished, Restrictions, unknown};
 
 /// A confined program, which does not exist here.
 pub(in crate::host) enum Confined {}
@@ -24,10 +24,7 @@ impl Confined {
     }
 
     /// There is none.
-    pub(in crate::host) fn finish(
-        self,
-        _status: ProcessStatus,
-    ) -> Result<(Mechanism, Vec<String>), Failure> {
+    pub(in crate::host) fn finish(self, _status: ProcessStatus) -> Result<Finished, Failure> {
         match self {}
     }
 }

@@ -6,7 +6,7 @@
 /// The static library would load a module built for the system's C library, and crash.
 #[cfg(c_library_inside)]
 #[expect(unsafe_code, reason = "the C library offers this to C alone")]
-pub(super) fn without_modules_of_the_system() {
+pub(in crate::host) fn without_modules_of_the_system() {
     use std::ffi::{c_char, c_int};
     use std::sync::Once;
 
@@ -26,4 +26,4 @@ pub(super) fn without_modules_of_the_system() {
 
 /// The system's own library resolves names.
 #[cfg(not(c_library_inside))]
-pub(super) fn without_modules_of_the_system() {}
+pub(in crate::host) fn without_modules_of_the_system() {}

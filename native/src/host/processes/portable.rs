@@ -103,6 +103,7 @@ impl Running {
             duration_ms,
             confined: None,
             opened: None,
+            refused: Vec::new(),
         }))
     }
 

@@ -357,17 +357,14 @@ impl Running {
         };
         let opened = self.observer.and_then(Observer::opened);
         let (stdout, stderr) = self.streams.finish(progress);
-        let confined = match self.confined {
-            None => None,
-            Some(confined) => {
-                let (mechanism, put_right) = confined.finish(status)?;
-                for path in put_right {
-                    progress.warn(&format!("put back what was changed at `{path}`"));
-                }
-                Some(mechanism)
-            }
-        };
-        Ok(ProcessEnd { status, stdout, stderr, duration_ms, confined, opened })
+        let finished = self.confined.map(|confined| confined.finish(status)).transpose()?;
+        for path in finished.iter().flat_map(|finished| &finished.repaired) {
+            progress.warn(&format!("put back what was changed at `{path}`"));
+        }
+        let (confined, refused) =
+            finished.map(|finished| (finished.mechanism, finished.refused)).unzip();
+        let refused = refused.unwrap_or_default();
+        Ok(ProcessEnd { status, stdout, stderr, duration_ms, confined, opened, refused })
     }
 
     /// Follows the program until it has ended, cannot be made to end, or the alarm goes off.

@@ -107,6 +107,7 @@ fn value(key: &ConfigKey) -> String {
         KeyKind::Ids => "whole numbers: one, a list, or a string with commas".to_owned(),
         KeyKind::Words(words) => format!("`all`, or a list of {}", codes(words)),
         KeyKind::Arguments => "string, split at white space, or a list of strings".to_owned(),
+        KeyKind::Network => "`all`, `loopback`, `none` or a list of names".to_owned(),
         KeyKind::Workflows => "list".to_owned(),
         KeyKind::Rules | KeyKind::Prices => "mapping".to_owned(),
     }

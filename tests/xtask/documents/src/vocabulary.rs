@@ -19,6 +19,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("effect/failure.rs", include_str!("../../../../core/effect/src/failure.rs")),
     ("effect/git.rs", include_str!("../../../../core/effect/src/git.rs")),
     ("effect/http.rs", include_str!("../../../../core/effect/src/http.rs")),
+    ("effect/network.rs", include_str!("../../../../core/effect/src/network.rs")),
     ("effect/process.rs", include_str!("../../../../core/effect/src/process.rs")),
     ("effect/request.rs", include_str!("../../../../core/effect/src/request.rs")),
     ("effect/serve.rs", include_str!("../../../../core/effect/src/serve.rs")),
@@ -87,7 +88,10 @@ const WHOLE: &str = "vocabulary";
 const APART: &[(&str, &[&str])] = &[
     ("git_vocabulary", &["effect/git.rs"]),
     ("serve_vocabulary", &["effect/serve.rs"]),
-    ("process_vocabulary", &["effect/confine.rs", "effect/process.rs", "effect/shell.rs"]),
+    (
+        "process_vocabulary",
+        &["effect/confine.rs", "effect/network.rs", "effect/process.rs", "effect/shell.rs"],
+    ),
     ("start_vocabulary", &["effect/start.rs"]),
 ];
 

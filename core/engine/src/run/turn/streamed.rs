@@ -18,6 +18,7 @@ use crate::run::context::RunContext;
 use crate::run::options::TurnOptions;
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
+use onloop_agents::confine::refused_line;
 use onloop_agents::{AgentState, Client, TurnSettings};
 use onloop_documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
 use onloop_effect::{Io, Mechanism, ProcessSpec};
@@ -124,6 +125,8 @@ impl Turn<'_> {
             (Some(end), None) => self.of_end(end.status, &judged, &watch),
             (None, None) => self.interrupted(),
         };
+        let refused = end.as_ref().and_then(|end| refused_line(&end.refused));
+        let outcome = outcome.naming(refused);
         self.book(store, &watch.heard.state, &judged, ending)?;
         Ok(match outcome {
             ActionOutcome::Failed { reason, output: _ }

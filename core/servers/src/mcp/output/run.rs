@@ -151,12 +151,13 @@ pub(super) fn finish() -> Value {
 
 /// Who worked, and what held its processes; or why nothing did.
 fn held() -> Value {
+    let names = json!({ "names": list_of(text()) });
     object(
         json!({
             "worker": text(),
             "step": count(),
             "by": text(),
-            "network": text(),
+            "network": json!({ "anyOf": [text(), object(names, &["names"])] }),
             "why": text(),
         }),
         &["worker", "step"],

@@ -364,6 +364,7 @@ impl Job {
                     duration_ms: 0,
                     confined: None,
                     opened: None,
+                    refused: Vec::new(),
                 };
                 self.reply(at, Ok(Outcome::Process(end)));
             }

@@ -69,8 +69,8 @@ pub(super) fn overridden<'v>(
     }
     config.notes.append(&mut notes);
     if is_unclear {
-        let Config { workflows, notes, confine, continue_runs, .. } = config;
-        config = Config { workflows, notes, confine, continue_runs, ..Config::safe() };
+        let Config { workflows, notes, confine, network, continue_runs, .. } = config;
+        config = Config { workflows, notes, confine, network, continue_runs, ..Config::safe() };
     }
     config
 }

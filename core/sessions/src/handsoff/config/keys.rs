@@ -28,6 +28,8 @@ pub enum KeyKind {
     Ids,
     /// Arguments: a string that is split at white space, or a list of strings.
     Arguments,
+    /// `all`, `loopback`, `none`, names with commas between them, or a list of names.
+    Network,
     /// Any of these words: one, a list, or a string with commas.
     Words(&'static [&'static str]),
     /// A list of workflows, each a mapping.
@@ -112,6 +114,8 @@ keys! {
         "Whether your decision continues a run that no process drives: `auto`: a driver starts in the [background](phone.md), `never`: the command is printed"
     "run.verify_clean" (Flag) "false", None =>
         "Whether all checks of every run pass on a [clean checkout](good-checks.md#verify-on-a-clean-checkout) before it completes; a file that says `verify_clean: true` asks for the same"
+    "run.network" (Network) "", None =>
+        "The [network](confinement.md#network) of confined agents, checks and lines of `setup` unless the workflow says it: `all`, `loopback`, `none` or a list of names"
     "run.confine_caches" (Arguments) "[]", None =>
         "Paths of caches, besides those of known build tools, that [confined](confinement.md) commands may write; `~/` is your home folder"
     "run.confine_read" (Arguments) "[]", None =>

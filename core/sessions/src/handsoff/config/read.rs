@@ -8,6 +8,7 @@ use serde_yaml::{Mapping, Value};
 use super::keys::{self, KeyKind};
 use super::{BotToken, Config, Prices, Provider, Supervisor, Telegram};
 use super::{ConfineWhen, ContinueWhen};
+use onloop_effect::Network;
 use onloop_syntax::limits;
 use onloop_syntax::syntax::strict_yaml::{self, Part, described};
 use onloop_syntax::text::{self, alternatives};
@@ -59,6 +60,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.continue_runs = reader.continue_runs();
     // A mistyped value asks for more, never for less.
     config.verify_clean = reader.flag("run.verify_clean").or(false, true);
+    config.network = reader.network();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
     let days = reader.number("retention.days").or(90, keys::MOST_RETENTION_DAYS);
@@ -73,6 +75,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
             retention_days,
             continue_runs: config.continue_runs,
             verify_clean: config.verify_clean,
+            network: config.network,
             ..kept
         };
     }
@@ -130,6 +133,25 @@ impl<'y> Reader<'y> {
         };
         let read = self.value("run.confine", &alternatives(ConfineWhen::WORDS), when);
         read.or(ConfineWhen::Auto, ConfineWhen::Auto)
+    }
+
+    /// A mistyped value allows no name.
+    fn network(&mut self) -> Option<Network> {
+        let network = |value: &Value| match value {
+            Value::String(word) => word.trim().parse().ok(),
+            Value::Sequence(names) => {
+                let names: Option<Vec<&str>> = names.iter().map(Value::as_str).collect();
+                Network::of_names(names?).ok()
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Mapping(_)
+            | Value::Tagged(_) => None,
+        };
+        let expected = "`all`, `loopback`, `none` or a list of names";
+        let read = self.value("run.network", expected, |value| network(value).map(Some));
+        read.or(None, Some(Network::Loopback))
     }
 
     /// A mistyped value starts nothing.

@@ -36,6 +36,7 @@ run:
   verify_clean: true
   confine_caches: [~/.cache/zig, /srv/a cache]
   confine_read: [~/.foo]
+  network: ['@registries', a.example]
 notify:
   events: waits, blocked
   command: tell \"$X\"
@@ -142,6 +143,7 @@ fn every_key_is_read() {
         verify_clean: true,
         confine_caches: vec!["~/.cache/zig".to_owned(), "/srv/a cache".to_owned()],
         confine_read: vec!["~/.foo".to_owned()],
+        network: "@registries,a.example".parse().ok(),
         retention_days: 30,
         notes: Vec::new(),
     };

@@ -222,6 +222,7 @@ fn ended(status: ProcessStatus, output: &str) -> Outcome {
         duration_ms: 0,
         confined: None,
         opened: None,
+        refused: Vec::new(),
     })
 }
 

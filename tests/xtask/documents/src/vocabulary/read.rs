@@ -19,6 +19,7 @@ fn by_hand(name: &str) -> Option<Type> {
     match name {
         "Bytes" | "Exit" => Some(Type::Number),
         "Durability" => Some(Type::Boolean),
+        "NetworkName" => Some(Type::Text),
         "Reply" => {
             Some(Type::OneOf(vec![reply("outcome", "Outcome"), reply("failure", "Failure")]))
         }
