@@ -2,12 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CheckLine } from "./checks.js";
+import { CheckLine, Checks } from "./checks.js";
 import { DiffView } from "./diff.js";
-import type { Diff, RunFacts } from "./facts.js";
+import type { Attempt, Diff, RunFacts } from "./facts.js";
 import type { Said } from "./live.js";
 import { post, useFacts } from "./live.js";
-import { useCalm } from "./parts.js";
+import { Mark, useCalm } from "./parts.js";
 
 export type Send = (fields: Record<string, string>) => Promise<Said | undefined>;
 
@@ -30,7 +30,7 @@ export function useSend(facts: RunFacts, look: () => void): { send: Send; said: 
 }
 
 /** The question, the evidence, then the buttons. */
-export function Decision({ facts, now, send, isSending, focus }: { facts: RunFacts; now: number; send: Send; isSending: boolean; focus: string | null }) {
+export function Gate({ facts, now, send, isSending, focus }: ActionProps & { now: number; focus: string | null }) {
   const { card, choice, facts: known, seen, steps } = facts.run;
   const diff = useFacts<Diff>(choice?.is_gate === true ? `/data/run/${card.id}/diff?of=unapproved` : undefined, seen);
   const [name, setName] = useState("");
@@ -120,32 +120,68 @@ export function Confirmed({ label, question, confirm, isSending, onConfirm, kind
   );
 }
 
-/** The buttons for what is possible now, except at a gate. */
-export function Actions({ facts, send, isSending }: { facts: RunFacts; send: Send; isSending: boolean }) {
-  const { actions, card } = facts.run;
+/** The buttons that need no evidence. */
+export function Actions({ facts, send, isSending }: ActionProps) {
+  const can = (action: string) => facts.run.actions.includes(action);
+  if (can("stop")) {
+    return <p class="choices"><Confirmed label="Stop" confirm="Stop" question="The run is interrupted, and can be resumed." isSending={isSending} onConfirm={() => void send({ action: "stop" })} /></p>;
+  }
+  return can("resume") && !can("retry")
+    ? <p class="choices"><button type="button" class="main" disabled={isSending} onClick={() => void send({ action: "resume" })}>Resume</button></p>
+    : null;
+}
+
+interface ActionProps {
+  facts: RunFacts;
+  send: Send;
+  isSending: boolean;
+}
+
+/** Whether a person can decide something about a run for which they should look at what it did. */
+export const hasDecision = ({ run }: RunFacts): boolean => run.choice !== undefined || ["retry", "merge"].some((action) => run.actions.includes(action));
+
+/** A blocked step: why, and then a note for another attempt. */
+export function Blocked({ facts, attempt, now, send, isSending, focus }: ActionProps & { attempt: Attempt | undefined; now: number; focus: string | null }) {
+  const { card, actions } = facts.run;
   const [note, setNote] = useState("");
-  const can = (action: string) => actions.includes(action);
-  const plain = (action: string, label: string, kind: string) =>
-    can(action) && <button type="button" class={kind} disabled={isSending} onClick={() => void send({ action })}>{label}</button>;
-  const asked = (action: string, label: string, question: ComponentChildren, kind: string) =>
-    can(action) && <Confirmed label={label} question={question} confirm={label} kind={kind} isSending={isSending} onConfirm={() => void send({ action })} />;
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (focus !== null) field.current?.focus();
+  }, [focus]);
   return (
-    <div class="actions">
-      {can("retry") && (
-        <form onSubmit={(event) => { event.preventDefault(); void send({ action: "retry", step: String(card.step), reason: note }); }}>
-          <label for="note">Note for the next attempt at step {card.step}</label>
-          <textarea id="note" rows={2} maxLength={4000} required value={note} onInput={(event) => setNote(event.currentTarget.value)} />
+    <section class="decision" aria-labelledby="asked">
+      <h2 id="asked">{capital(card.now)}</h2>
+      {attempt !== undefined && <Checks attempt={attempt} now={now} />}
+      <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "retry", step: String(card.step), reason: note }); }}>
+        <label for="note">Note for the next attempt at step {card.step}</label>
+        <textarea id="note" ref={field} rows={3} maxLength={4000} required value={note} onInput={(event) => setNote(event.currentTarget.value)} />
+        <p class="choices">
           <button class="main" disabled={isSending}>Retry with this note</button>
-        </form>
-      )}
-      <p class="choices">
-        {plain("resume", card.state === "blocked" ? "Verify again and continue" : "Resume", "main")}
-        {asked("stop", "Stop", "The run is interrupted, and can be resumed.", "no")}
+          {actions.includes("resume") && <button type="button" disabled={isSending} onClick={() => void send({ action: "resume" })}>Verify again and continue</button>}
+        </p>
+      </form>
+      <Advice advice={facts.advice} />
+    </section>
+  );
+}
+
+/** A completed run: what it changed, and then what becomes of it. */
+export function Completed({ facts, send, isSending }: ActionProps) {
+  const { card, seen, steps } = facts.run;
+  const diff = useFacts<Diff>(`/data/run/${card.id}/diff?of=run`, seen);
+  const asked = (action: string, label: string, question: ComponentChildren, kind: string) =>
+    <Confirmed label={label} question={question} confirm={label} kind={kind} isSending={isSending || diff === undefined} onConfirm={() => void send({ action })} />;
+  return (
+    <section class="decision" aria-labelledby="asked">
+      <h2 id="asked">What becomes of the work</h2>
+      <ul class="checks">{steps.map((step) => <li key={step.number}><Mark symbol={step.symbol} /> <span dir="auto">{step.number}. {step.name}</span> <span class="faint">{step.status}</span></li>)}</ul>
+      <DiffView diff={diff} what="since the run began" />
+      <div class="decide choices">
         {asked("merge", "Merge", <>Merge <code>{card.branch}</code>, then remove it and its worktree.</>, "main")}
         {asked("pr", "Pull request", <>Push <code>{card.branch}</code> and open a pull request.</>, "")}
-        {asked("discard", "Discard", <>Remove <code>{card.branch}</code> and its worktree. The work is lost.</>, "no")}
-      </p>
-    </div>
+        {asked("discard", "Discard", <>Remove <code>{card.branch}</code> and its worktree.</>, "no")}
+      </div>
+    </section>
   );
 }
 

@@ -137,7 +137,7 @@ function FileView({ file, index, isOpen }: { file: ChangedFile; index: number; i
       <summary><code>{file.path}</code> <span class="good">+{file.added}</span> <span class="bad">−{file.removed}</span></summary>
       {isShown && (
         <div class="lines" tabIndex={0} role="group" aria-label={`Changed lines of ${file.path}`}>
-          {file.notes.map((note) => <div key={note} class="line place"><span /><span /><code>{note}</code></div>)}
+          {file.notes.map((note) => <div key={note} class="line place"><span class="no" /><span class="no" /><code>{note}</code></div>)}
           {file.lines.slice(0, most).map((line, at) => (
             <div key={at} class={`line ${line.kind}`}>
               <span class="no">{line.before}</span><span class="no">{line.after}</span>

@@ -128,8 +128,7 @@ function WaitingRun({ run, now }: { run: Card; now: number }) {
       <Link class="what" to={`/run/${run.id}?tab=decision`}>
         <strong dir="auto">{run.intent === "" ? run.id : run.intent}</strong> <span dir="auto">{run.now}</span>
       </Link>
-      <span class="faint">{[run.repository, run.branch].filter(Boolean).join(" · ")}</span>
-      <span class="faint"><Ago at={run.since ?? run.changed_at} now={now} /></span>
+      <span class="faint">{[run.repository, run.branch].filter(Boolean).join(" · ")} · <Ago at={run.since ?? run.changed_at} now={now} /></span>
       <Link class="button" to={`/run/${run.id}?tab=decision`}>Review</Link>
     </li>
   );
@@ -165,7 +164,7 @@ function Row({ run, state, now, onFocus }: { run: Card; state: State | undefined
     <li class={`row${state?.needs_person === true ? " attention" : ""}`} onFocusCapture={onFocus} title={`${run.id}: ${run.now}`}>
       <span class="state"><Mark symbol={state?.mark ?? ""} /> {state?.words}</span>
       <span class="intent"><Link id={`run-${run.id}`} to={`/run/${run.id}`}><span dir="auto">{title}</span></Link></span>
-      <span class="place" dir="auto">{run.repository}{run.branch !== undefined && <span class="faint"> {run.branch}</span>}</span>
+      <span class="place"><span dir="auto">{run.repository}</span> <span class="faint">{run.branch}</span></span>
       <span class="steps">{run.steps > 0 && <Bar done={run.done} steps={run.steps} />}</span>
       <span class="agent">{run.agent}</span>
       <span class="number took">{run.steps > 0 && duration(took || 0)}</span>

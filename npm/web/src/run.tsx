@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { Checks } from "./checks.js";
-import { Actions, Advice, Confirmed, Decision, capital, useSend } from "./decision.js";
+import { Actions, Advice, Blocked, Completed, Confirmed, Gate, capital, hasDecision, useSend } from "./decision.js";
 import { DiffView } from "./diff.js";
 import type { Attempt, Diff, RunFacts, Step } from "./facts.js";
 import { useKeys } from "./keys.js";
@@ -19,13 +19,15 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
   const now = useNow(facts.now);
   const { card, steps, choice, actions } = facts.run;
   const { send, said, isSending } = useSend(facts, look);
-  const number = within(Number(query.get("step") ?? (choice?.step ?? card.step)), steps.length);
+  const begun = steps.filter((step) => step.attempts > 0).at(-1)?.number ?? 1;
+  const present = (steps[card.step - 1]?.attempts ?? 0) > 0 ? card.step : begun;
+  const number = within(Number(query.get("step") ?? choice?.step ?? present), steps.length);
   const attempts = useFacts<Attempt[]>(`/data/run/${card.id}/attempts?step=${number}`, facts.seen);
   const wanted = Number(query.get("attempt"));
   const attempt = attempts?.find((one) => one.number === wanted) ?? attempts?.at(-1);
-  const tabs = TABS.filter((tab) => tab !== "decision" || choice !== undefined);
+  const tabs = TABS.filter((tab) => tab !== "decision" || hasDecision(facts));
   const named = tabs.find((tab) => tab === query.get("tab"));
-  const tab = named ?? (choice !== undefined ? "decision" : card.state === "blocked" ? "checks" : "log");
+  const tab = named ?? tabs[0] ?? "log";
   const move = (by: number) => choose({ step: String(within(number + by, steps.length)), attempt: "", tab: tab === "decision" ? "log" : tab });
   useKeys({
     j: () => move(1),
@@ -42,14 +44,14 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
       <header class="about">
         <h1 dir="auto">{title}</h1>
         <p>
-          <strong><Mark symbol={state?.mark ?? ""} /> {state?.words}</strong> <span dir="auto">{capital(card.now)}</span> · <Ago at={card.since ?? card.changed_at} now={now} />
+          <strong><Mark symbol={state?.mark ?? ""} /> {state?.words}</strong> {capital(card.now) !== state?.words && <span dir="auto">{capital(card.now)}</span>} · <Ago at={card.since ?? card.changed_at} now={now} />
         </p>
         <p class="faint" dir="auto">
           {[card.repository, card.branch, card.agent, `worked for ${duration(card.active_ms)}`, card.used].filter(Boolean).join(" · ")}
         </p>
         <Answer said={said} />
         <Actions facts={facts} send={send} isSending={isSending} />
-        {actions.length === 0 && <Advice advice={facts.advice} />}
+        {!hasDecision(facts) && <Advice advice={facts.advice} />}
       </header>
       <nav class="steps" aria-label="Steps">
         <h2>{card.done} of {card.steps} {card.steps === 1 ? "step" : "steps"} done</h2>
@@ -68,18 +70,24 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
       <section class="evidence" aria-label="Evidence">
         <Tabs tabs={tabs} tab={tab} />
         <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
-          {tab === "decision" && <Decision facts={facts} now={now} send={send} isSending={isSending} focus={query.get("focus")} />}
+          {tab === "decision" && (choice !== undefined
+            ? <Gate facts={facts} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
+            : actions.includes("retry")
+              ? <Blocked facts={facts} attempt={attempt} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
+              : <Completed facts={facts} send={send} isSending={isSending} />)}
           {tab === "events" && <Events facts={facts} />}
           {tab !== "decision" && tab !== "events" && attempt !== undefined && (
             <>
-              <AttemptHead step={steps[number - 1]} attempt={attempt} now={now} />
-              {actions.includes("undo") && attempt.acted_at !== undefined && (
-                <Confirmed
-                  label="Undo to here" confirm="Undo" kind="no" isSending={isSending}
-                  question={`The files become those after attempt ${attempt.number} at step ${number}; what is there now is kept.`}
-                  onConfirm={() => void send({ action: "undo", to: `${number}-${attempt.number}` })}
-                />
-              )}
+              <div class="attempt">
+                <AttemptHead step={steps[number - 1]} attempt={attempt} now={now} />
+                {actions.includes("undo") && attempt.acted_at !== undefined && (
+                  <Confirmed
+                    label="Undo to here" confirm="Undo" kind="quiet" isSending={isSending}
+                    question={`The files become those after attempt ${attempt.number} at step ${number}; what is there now is kept.`}
+                    onConfirm={() => void send({ action: "undo", to: `${number}-${attempt.number}` })}
+                  />
+                )}
+              </div>
               <AttemptPart key={`${number}-${attempt.number}-${tab}`} id={card.id} tab={tab} step={number} attempt={attempt} version={facts.seen} now={now} of={query.get("of")} />
             </>
           )}
@@ -161,7 +169,7 @@ function Tabs({ tabs, tab }: { tabs: readonly Tab[]; tab: Tab }) {
 function AttemptHead({ step, attempt, now }: { step: Step | undefined; attempt: Attempt; now: number }) {
   const end = attempt.ended_at ?? new Date(now).toISOString();
   return (
-    <p class="attempt">
+    <p>
       <Mark symbol={symbolOf(attempt)} /> <strong dir="auto">Step {step?.number}, attempt {attempt.number}</strong>
       <span class="faint">
         {" "}{duration(between(attempt.started_at, end) ?? 0)}{attempt.agent !== undefined && ` · ${attempt.agent}`}{attempt.model !== undefined && ` · ${attempt.model}`}
