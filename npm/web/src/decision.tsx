@@ -29,12 +29,18 @@ export function useSend(facts: RunFacts, look: () => void): { send: Send; said: 
   return { send, said, isSending };
 }
 
+interface GateProps extends ActionProps {
+  now: number;
+  focus: string | null;
+  draft: string;
+  setDraft: (draft: string) => void;
+}
+
 /** The question, the evidence, then the buttons. */
-export function Gate({ facts, now, send, isSending, focus }: ActionProps & { now: number; focus: string | null }) {
+export function Gate({ facts, now, send, isSending, focus, draft, setDraft }: GateProps) {
   const { card, choice, facts: known, seen, steps } = facts.run;
   const diff = useFacts<Diff>(choice?.is_gate === true ? `/data/run/${card.id}/diff?of=unapproved` : undefined, seen);
   const [name, setName] = useState("");
-  const [reason, setReason] = useState("");
   const approve = useRef<HTMLButtonElement>(null);
   const note = useRef<HTMLTextAreaElement>(null);
   const field = useRef<HTMLInputElement>(null);
@@ -80,9 +86,9 @@ export function Gate({ facts, now, send, isSending, focus }: ActionProps & { now
         )}
         <button ref={approve} class="main" disabled={!isReady || isSending}>Approve step {step.number}</button>
       </form>
-      <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "redo", step: number, reason }); }}>
+      <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "redo", step: number, reason: draft }).then((answer) => answer?.isDone === true && setDraft("")); }}>
         <label for="reason">What the agent is to do otherwise</label>
-        <textarea id="reason" ref={note} rows={3} maxLength={4000} value={reason} onInput={(event) => setReason(event.currentTarget.value)} required />
+        <textarea id="reason" ref={note} rows={3} maxLength={4000} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} required />
         <p class="choices">
           <button disabled={isSending}>Request changes</button>
           <Confirmed label="Reject and end the run" question="The run ends; its work is kept." confirm="Reject" isSending={isSending} onConfirm={() => void send({ action: "reject", step: number })} />

@@ -1,6 +1,6 @@
 // One run: its steps and attempts on the left, what one attempt left on the right.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Checks } from "./checks.js";
 import { Actions, Advice, Blocked, Completed, Confirmed, Gate, capital, hasDecision, useSend } from "./decision.js";
 import { DiffView } from "./diff.js";
@@ -19,6 +19,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
   const now = useNow(facts.now);
   const { card, steps, choice, actions } = facts.run;
   const { send, said, isSending } = useSend(facts, look);
+  const [draft, setDraft] = useState("");
   const begun = steps.filter((step) => step.attempts > 0).at(-1)?.number ?? 1;
   const present = (steps[card.step - 1]?.attempts ?? 0) > 0 ? card.step : begun;
   const number = within(Number(query.get("step") ?? choice?.step ?? present), steps.length);
@@ -50,6 +51,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
           {[card.repository, card.branch, card.agent, `worked for ${duration(card.active_ms)}`, card.used].filter(Boolean).join(" · ")}
         </p>
         <Answer said={said} />
+        {draft !== "" && choice === undefined && <p class="wait">The decision was made elsewhere. Not sent: <q dir="auto">{draft}</q></p>}
         <Actions facts={facts} send={send} isSending={isSending} />
         {!hasDecision(facts) && <Advice advice={facts.advice} />}
       </header>
@@ -71,9 +73,9 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
         <Tabs tabs={tabs} tab={tab} />
         <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
           {tab === "decision" && (choice !== undefined
-            ? <Gate facts={facts} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
+            ? <Gate key={choice.step} facts={facts} now={now} send={send} isSending={isSending} focus={query.get("focus")} draft={draft} setDraft={setDraft} />
             : actions.includes("retry")
-              ? <Blocked facts={facts} attempt={attempt} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
+              ? <Blocked key={card.step} facts={facts} attempt={attempt} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
               : <Completed facts={facts} send={send} isSending={isSending} />)}
           {tab === "events" && <Events facts={facts} />}
           {tab !== "decision" && tab !== "events" && attempt !== undefined && (
