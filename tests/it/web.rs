@@ -216,10 +216,8 @@ fn high_risk_wants_the_name_of_the_step() {
     assert_eq!(ledger(&machine, &id), before);
     let mut steps = sign_in();
     let name = "Build <script>alert(1)</script>";
-    steps.extend(decide(
-        &id,
-        &[("action", "approve"), ("name", "Build <script>alert(1)</script>")],
-    ));
+    steps
+        .extend(decide(&id, &[("action", "approve"), ("name", "Build <script>alert(1)</script>")]));
     let answers = browse(&mut machine, steps);
     assert_eq!(answers[3].status, 200, "{name}: {}", body(&answers[3]));
     assert_ne!(ledger(&machine, &id), before);
@@ -233,9 +231,7 @@ fn a_decision_is_about_what_was_seen() {
     let mut steps = sign_in();
     let page = format!("/data/run/{id}");
     steps.push(step(move |browser| browser.get(&page)));
-    steps.push(step(move |browser| {
-        browser.keep_page_and_submit(&action, &[("action", "reject")])
-    }));
+    steps.push(step(move |browser| browser.keep_page_and_submit(&action, &[("action", "reject")])));
     steps.push(step(move |browser| browser.submit_kept(&again, &[("action", "approve")])));
     let answers = browse(&mut machine, steps);
     assert_eq!(answers[3].status, 200);
@@ -323,9 +319,8 @@ fn what_changes_before_a_page_listens_is_told() {
     let page = format!("/data/run/{id}");
     let action = format!("/run/{id}");
     steps.push(step(move |browser| browser.get(&page)));
-    steps.push(step(move |browser| {
-        browser.keep_page_and_submit(&action, &[("action", "approve")])
-    }));
+    steps
+        .push(step(move |browser| browser.keep_page_and_submit(&action, &[("action", "approve")])));
     steps.push(step(|browser| browser.listen_as_kept()));
     steps.extend((0..40).map(|_| step(|browser| browser.get("/data"))));
     browse(&mut machine, steps);

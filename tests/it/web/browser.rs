@@ -105,7 +105,8 @@ impl Browser {
     fn listen_on(&self, page: &str) -> WebCall {
         let facts = facts_of(page);
         let seen = facts["seen"].as_str().expect("it says what it shows");
-        let run = facts["run"]["card"]["id"].as_str().map_or_else(String::new, |id| format!("run={id}&"));
+        let run =
+            facts["run"]["card"]["id"].as_str().map_or_else(String::new, |id| format!("run={id}&"));
         self.call("GET", format!("{}/events?{run}seen={seen}", self.root), "")
     }
 
@@ -119,7 +120,8 @@ impl Browser {
         let form = |name: &str, value: &str| format!("{name}={}", encoded(value));
         let mut body: Vec<String> = Vec::new();
         if action == "/in" {
-            let (_, rest) = page.split_once("name=\"key\" value=\"").expect("the page has the form");
+            let (_, rest) =
+                page.split_once("name=\"key\" value=\"").expect("the page has the form");
             body.push(form("key", rest.split('"').next().expect("it ends")));
         } else {
             let facts = facts_of(page);

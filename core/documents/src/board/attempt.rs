@@ -71,7 +71,8 @@ pub fn attempts(run: &Run, step: u32, ledger: &[u8]) -> Vec<AttemptView> {
         if memchr::memmem::find(bytes, of_step.as_bytes()).is_none() {
             continue;
         }
-        let (Ok(event), Ok(moment)) = (serde_json::from_slice(bytes), serde_json::from_slice(bytes))
+        let (Ok(event), Ok(moment)) =
+            (serde_json::from_slice(bytes), serde_json::from_slice(bytes))
         else {
             continue;
         };

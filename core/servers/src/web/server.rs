@@ -175,7 +175,9 @@ impl Server {
                 Some(Sight::Events { id, seen }) => {
                     return self.listen(call, session, id, seen).await;
                 }
-                Some(Sight::Page) => answer(200, Content::Page, &page::app_page(&self.guard.root())),
+                Some(Sight::Page) => {
+                    answer(200, Content::Page, &page::app_page(&self.guard.root()))
+                }
                 Some(Sight::Facts(facts)) => self.show(session, &facts).await,
                 None => self.nothing_there(),
             },

@@ -8,8 +8,8 @@ use onloop_engine::run::background::{continue_run, resume_in_background};
 use onloop_run::DecisionChannel;
 use onloop_verbs::gate::decide_as_displayed;
 use onloop_verbs::{
-    ApproveArgs, DisplayedDecision, DisplayedRun, DispositionWord, FinishArgs, StepAction, StepArgs,
-    UndoArgs, approve, finish, interrupt, step, undo,
+    ApproveArgs, DisplayedDecision, DisplayedRun, DispositionWord, FinishArgs, StepAction,
+    StepArgs, UndoArgs, approve, finish, interrupt, step, undo,
 };
 use serde_json::json;
 
@@ -111,11 +111,7 @@ impl Server {
 }
 
 /// Does `action` with the run that a person has looked at.
-async fn perform(
-    io: &Io,
-    action: RunAction,
-    seen: DisplayedRun<'_>,
-) -> Result<Exit, CommandError> {
+async fn perform(io: &Io, action: RunAction, seen: DisplayedRun<'_>) -> Result<Exit, CommandError> {
     let run = || RunName::from(Some(seen.run_id.to_owned()));
     match action {
         RunAction::Decide(decision) => {
@@ -124,7 +120,8 @@ async fn perform(
         }
         RunAction::Retry { note } => {
             let (action, reason) = (StepAction::Reopen, Some(note));
-            step(io, &StepArgs { step: seen.step, action, run: run(), reason, json: false }).await?;
+            step(io, &StepArgs { step: seen.step, action, run: run(), reason, json: false })
+                .await?;
             let store = open(io, Some(seen.run_id), Fitting::OnlyUnfinished).await?;
             continue_run(io, &store, false).await;
             Ok(Exit::Done)
