@@ -7,7 +7,10 @@ import type { Said } from "./live.js";
 import { post, useNow } from "./live.js";
 import { Ago, Answer, Link, Mark, useCalm } from "./parts.js";
 import { choose, go } from "./place.js";
-import { counted, duration, money, tokens } from "./words.js";
+import { counted, duration, money, tokens, workedMs } from "./words.js";
+
+/** Things that wait and are shown at once, so that the runs stay on the first screen. */
+const INBOX_AT_ONCE = 8;
 
 export function List({ facts, query, look }: { facts: Board; query: URLSearchParams; look: () => void }) {
   const now = useNow(facts.now);
@@ -15,6 +18,7 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
   const waiting = runs.filter((run) => run.state === "waits");
   const count = waiting.length + calls.length;
   const shown = filtered(runs, query);
+  const [most, setMost] = useState(INBOX_AT_ONCE);
   const [selected, select] = useState<string>();
   const search = useRef<HTMLInputElement>(null);
   const move = (by: number) => {
@@ -41,10 +45,11 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
       <h1>{count === 0 ? "Nothing waits for you" : count === 1 ? "1 thing waits for you" : `${count} things wait for you`}</h1>
       {count > 0 && (
         <ul class="inbox" aria-label="Waiting for you">
-          {waiting.map((run) => <WaitingRun key={run.id} run={run} now={now} />)}
-          {calls.map((call) => <WaitingCall key={call.id} call={call} token={facts.tokens[call.id] ?? ""} now={now} look={look} />)}
+          {waiting.slice(0, most).map((run) => <WaitingRun key={run.id} run={run} now={now} />)}
+          {calls.slice(0, Math.max(0, most - waiting.length)).map((call) => <WaitingCall key={call.id} call={call} token={facts.tokens[call.id] ?? ""} now={now} look={look} />)}
         </ul>
       )}
+      {count > most && <button type="button" onClick={() => setMost(count)}>Show all {count}</button>}
       <h2>Runs</h2>
       {runs.length === 0
         ? <p>No run yet. Start one with <code>onloop run FILE</code>; it appears here.</p>
@@ -158,7 +163,6 @@ function WaitingCall({ call, token, now, look }: { call: Call; token: string; no
 }
 
 function Row({ run, state, now, onFocus }: { run: Card; state: State | undefined; now: number; onFocus: () => void }) {
-  const took = state?.is_over === true ? run.active_ms : run.active_ms + (run.state === "running" ? Math.max(0, now - Date.parse(run.changed_at ?? run.id)) : 0);
   const title = run.intent === "" ? run.id : run.intent;
   return (
     <li class={`row${state?.needs_person === true ? " attention" : ""}`} onFocusCapture={onFocus} title={`${run.id}: ${run.now}`}>
@@ -167,7 +171,7 @@ function Row({ run, state, now, onFocus }: { run: Card; state: State | undefined
       <span class="place"><span dir="auto">{run.repository}</span> <span class="faint">{run.branch}</span></span>
       <span class="steps">{run.steps > 0 && <Bar done={run.done} steps={run.steps} />}</span>
       <span class="agent">{run.agent}</span>
-      <span class="number took">{run.steps > 0 && duration(took || 0)}</span>
+      <span class="number took">{run.steps > 0 && duration(workedMs(run, now))}</span>
       <span class="number cost">{run.cost_usd !== undefined && run.cost_usd > 0 && money(run.cost_usd)}</span>
       <span class="number when"><Ago at={run.changed_at} now={now} /></span>
     </li>

@@ -10,7 +10,7 @@ import { useFacts, useNow } from "./live.js";
 import { Log } from "./log.js";
 import { Ago, Answer, Link, Mark } from "./parts.js";
 import { choose, go } from "./place.js";
-import { between, clock, duration, money, tokens } from "./words.js";
+import { between, clock, duration, money, tokens, workedMs } from "./words.js";
 
 const TABS = ["decision", "log", "diff", "checks", "prompt", "events"] as const;
 type Tab = (typeof TABS)[number];
@@ -48,7 +48,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
           <strong><Mark symbol={state?.mark ?? ""} /> {state?.words}</strong> {capital(card.now) !== state?.words && <span dir="auto">{capital(card.now)}</span>} · <Ago at={card.since ?? card.changed_at} now={now} />
         </p>
         <p class="faint" dir="auto">
-          {[card.repository, card.branch, card.agent, `worked for ${duration(card.active_ms)}`, card.used].filter(Boolean).join(" · ")}
+          {[card.repository, card.branch, card.agent, `worked for ${duration(workedMs(card, now))}`, card.used].filter(Boolean).join(" · ")}
         </p>
         <Answer said={said} />
         {draft !== "" && choice === undefined && <p class="wait">The decision was made elsewhere. Not sent: <q dir="auto">{draft}</q></p>}

@@ -1,5 +1,7 @@
 // Times, durations and amounts in the words of the command line.
 
+import type { Card } from "./facts.js";
+
 /** `just now`, `3 min ago`, `2 days ago`. */
 export function ago(ms: number): string {
   const minutes = Math.floor(ms / 60_000);
@@ -40,4 +42,9 @@ export function clock(at: string): string {
 /** Milliseconds between two moments; with one missing, nothing. */
 export function between(from: string | undefined, to: string | undefined): number | undefined {
   return from === undefined || to === undefined ? undefined : Math.max(0, Date.parse(to) - Date.parse(from));
+}
+
+/** How long a run was worked on: one that runs was not idle since its record changed. */
+export function workedMs({ state, active_ms: active, changed_at: changed }: Card, now: number): number {
+  return state === "running" && changed !== undefined ? active + Math.max(0, now - Date.parse(changed)) : active;
 }
