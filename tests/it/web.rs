@@ -144,6 +144,7 @@ fn what_waits_is_first_and_a_gate_has_the_facts_of_the_terminal() {
     }
     let shell = body(&answers[5]);
     assert!(shell.contains("<div id=\"app\"") && !shell.contains("alert"), "{shell}");
+    assert!(shell.contains("<noscript>") && shell.contains("onloop approve"), "{shell}");
     for answer in &answers {
         let policy = header(answer, "content-security-policy").expect("it has a policy");
         assert!(

@@ -79,12 +79,6 @@ test("a person requests changes and says why", async (t) => {
   assert.ok(made.ledger(made.ids[0]).includes("use fewer words"));
 });
 
-test("without script the page says where to decide", async (t) => {
-  const made = await machine(t, [plan(1, 1)]);
-  const { page } = await signedIn(t, made, { context: { javaScriptEnabled: false } });
-  await page.getByText("onloop approve").waitFor();
-});
-
 for (const colorScheme of ["light", "dark"]) {
   test(`${colorScheme}: every page can be read, also by a screen reader, on a phone and wide`, async (t) => {
     const made = await machine(t, [plan(2, 1, "high"), plan(60, 55), plan(1, 1)]);
@@ -137,6 +131,8 @@ test("50 runs, and a run of 500 steps: first paint within 100 ms of the answer, 
         const bytes = [navigation, ...loaded].reduce((sum, entry) => sum + entry.transferSize, 0);
         return { paint: paint().startTime - navigation.responseEnd, bytes };
       });
+      // The server answers one call at a time: the next page must not wait for the rest of this one.
+      if (path.startsWith("run")) await page.getByRole("button", { name: "Approve step", disabled: false }).waitFor();
       assert.ok(measured.bytes > 2_000 && measured.bytes < 150_000, `${path}: ${measured.bytes} bytes`);
       paints.push(measured.paint);
     }
