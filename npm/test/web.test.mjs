@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { GATED, WF } from "./support/scenarios.mjs";
-import { hidden, send, serve, signIn } from "./support/web.mjs";
+import { decided, send, serve, signIn } from "./support/web.mjs";
 import * as workspace from "./support/workspace.mjs";
 import { built, folder, npmFolder } from "./support/workspace.mjs";
 
@@ -31,6 +31,12 @@ function atAGate(t) {
   return { cwd, env, id, ledger };
 }
 
+/** The path of the stream for the list as it is now. */
+async function eventsOf(browser) {
+  const { seen } = JSON.parse((await browser.get("/data")).body);
+  return `${browser.root}/events?seen=${seen}`;
+}
+
 for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE })) {
   test(`${name}: a call without the secret shows and changes nothing`, async (t) => {
     const { cwd, env, id, ledger } = atAGate(t);
@@ -39,10 +45,10 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     const { host, port, key } = served;
     const browser = await signIn(served);
     assert.match(browser.setCookie, /^onloop=olw_[0-9a-f]{64}; Path=\/[0-9a-f]{32}\/; HttpOnly; SameSite=Strict$/);
-    const page = await browser.get(`/run/${id}`);
+    const page = await browser.get(`/data/run/${id}`);
     assert.equal(page.status, 200);
-    const action = `${browser.root}/run/${id}/gate`;
-    const body = `${hidden(page.body, action)}&decision=approved`;
+    const action = `${browser.root}/run/${id}`;
+    const body = decided(page.body, { action: "approve" });
     const own = { host, origin: `http://${host}`, cookie: browser.cookie, "content-type": FORM };
     const without = (name) => Object.fromEntries(Object.entries(own).filter(([key]) => key !== name));
     const refused = [
@@ -53,24 +59,26 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
       [403, "POST", action, { ...own, "sec-fetch-site": "cross-site" }, body],
       [403, "POST", action, { ...own, host: `evil.example:${port}` }, body],
       [403, "POST", action, { ...own, host: "127.0.0.1" }, body],
-      [403, "POST", action, own, "decision=approved&step=1"],
+      [403, "POST", action, own, "action=approve&step=1"],
       [400, "POST", action, { ...own, "content-type": "text/plain" }, body],
-      [404, "GET", action, own, ""],
+      [404, "GET", `${action}/gate`, own, ""],
+      [401, "GET", `${browser.root}/data/run/${id}`, { host }, ""],
+      [403, "GET", `${browser.root}/data`, { ...own, "sec-fetch-site": "cross-site", "sec-fetch-mode": "cors" }, ""],
       [405, "PUT", action, own, body],
       [401, "GET", "/", { host }, ""],
       [401, "GET", `${browser.root}/`, { host }, ""],
       [401, "GET", `/in/${key}`, { host }, ""],
       [401, "POST", "/in", without("cookie"), `key=${key}`],
       [413, "POST", action, own, "x".repeat(64 * 1024 + 1)],
-      [401, "POST", "/run/x/gate", own, body],
+      [401, "POST", "/run/x", own, body],
     ];
     for (const [status, method, path, headers, sent] of refused) {
       const answer = await send(port, method, path, headers, sent);
       assert.equal(answer.status, status, `${method} ${path} ${JSON.stringify(headers)}\n${answer.body}`);
-      assert.ok(!answer.body.includes("Approve"), answer.body);
+      assert.ok(!answer.body.includes("approve"), answer.body);
     }
     assert.equal(ledger(), before);
-    const out = await browser.post("/out", hidden(page.body, `${browser.root}/out`));
+    const out = await browser.post("/out", `form=${JSON.parse(page.body).out}`);
     assert.equal(out.status, 200);
     const late = await send(port, "POST", action, own, body);
     assert.equal(late.status, 401);
@@ -88,28 +96,27 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
     t.after(() => stream.destroy());
     let heard = "";
     stream.setEncoding("utf8").on("data", (text) => (heard += text));
-    const [, events] = (await browser.get("/")).body.match(/ data-events="([^"]+)"/);
+    const events = await eventsOf(browser);
     stream.write(`GET ${events} HTTP/1.1\r\nhost: ${served.host}\r\ncookie: ${browser.cookie}\r\n\r\n`);
     while (!heard.includes("retry: 2000")) await once(stream, "data");
-    const page = await browser.get(`/run/${id}`);
-    const action = `/run/${id}/gate`;
-    const fields = hidden(page.body, browser.root + action);
-    const approved = await browser.post(action, `${fields}&decision=approved`);
-    assert.equal(approved.status, 303, approved.body);
+    const page = await browser.get(`/data/run/${id}`);
+    const action = `/run/${id}`;
+    const approved = await browser.post(action, decided(page.body, { action: "approve" }));
+    assert.equal(approved.status, 200, approved.body);
     assert.ok(ledger().includes('"channel":"web"') && ledger().includes('"user":"ann"'), ledger());
     assert.ok(!ledger().includes("olw_"));
     const since = performance.now();
     while (!heard.includes("event: changed")) await once(stream, "data");
     // Without an event the server reads every fifteen seconds.
     assert.ok(performance.now() - since < 10_000);
-    const again = await browser.post(action, `${fields}&decision=rejected`);
+    const again = await browser.post(action, decided(page.body, { action: "reject" }));
     assert.equal(again.status, 409);
   });
 
   test(`${name}: a page above the limit gets no stream until another one closes`, async (t) => {
     const served = await serve(t, command, [], atAGate(t));
     const browser = await signIn(served);
-    const [, events] = (await browser.get("/")).body.match(/ data-events="([^"]+)"/);
+    const events = await eventsOf(browser);
     const listen = async () => {
       const socket = connect(served.port, "127.0.0.1");
       t.after(() => socket.destroy());
@@ -157,15 +164,18 @@ for (const [name, command] of Object.entries({ native: NATIVE, package: PACKAGE 
   });
 }
 
-test("both hosts serve the same pages", async (t) => {
+test("both hosts serve the same pages and facts", async (t) => {
   const { cwd, env, id } = atAGate(t);
   const pages = [];
   for (const command of [NATIVE, PACKAGE]) {
     const served = await serve(t, command, [], { cwd, env });
     const browser = await signIn(served);
     const plain = (text) => text.replaceAll(browser.root, "").replace(/olw_[0-9a-f]{64}/g, "olw_");
-    for (const path of ["/", `/run/${id}`, `/run/${id}/diff`, "/nothing"]) {
+    const run = `/data/run/${id}`;
+    const parts = ["attempts?step=1", "log?attempt=1-1", "prompt?attempt=1-1", "diff?of=run"].map((part) => `${run}/${part}`);
+    for (const path of ["/", "/data", run, ...parts, "/nothing"]) {
       const { status, body } = await browser.get(path);
+      assert.equal(status, path === "/nothing" ? 404 : 200, path);
       pages.push([command === NATIVE, path, status, plain(body)]);
     }
     await served.stop();

@@ -11,7 +11,8 @@ use onloop_core::effect::{CallAnswer, Exit, Say};
 use onloop_tests::{Ended, SimHost, SimProcess};
 
 use crate::run::workflow;
-use browser::{Browser, Step, header};
+use browser::{Browser, Step, facts_of, header};
+use serde_json::json;
 
 const FILE: &str = "/demo/hotl-workflow-w.md";
 const RUN: &[&str] = &["onloop", "run", FILE, "--mode", "none", "--agent-command", "the-agent"];
@@ -92,8 +93,8 @@ fn body(answer: &CallAnswer) -> String {
 
 /// What a decision needs: the page of the run, and then the form.
 fn decide(id: &str, fields: &'static [(&'static str, &'static str)]) -> Vec<Step> {
-    let page = format!("/run/{id}");
-    let action = format!("/run/{id}/gate");
+    let page = format!("/data/run/{id}");
+    let action = format!("/run/{id}");
     vec![
         step(move |browser| browser.get(&page)),
         step(move |browser| browser.submit(&action, fields)),
@@ -113,44 +114,56 @@ fn ledger(machine: &SimHost, id: &str) -> String {
 #[test]
 fn what_waits_is_first_and_a_gate_has_the_facts_of_the_terminal() {
     let (mut machine, id) = waiting("medium");
-    let page = format!("/run/{id}");
+    let page = format!("/data/run/{id}");
     let mut steps = sign_in();
-    steps.push(step(|browser| browser.get("/")));
-    steps.push(step(move |browser| browser.get(&page)));
+    let whole = page.clone();
+    let shell = page.replace("/data", "");
+    steps.push(step(|browser| browser.get("/data")));
+    steps.push(step(move |browser| browser.get(&whole)));
+    steps.push(step(move |browser| browser.get(&format!("{page}/log?attempt=1-1"))));
+    steps.push(step(move |browser| browser.get(&shell)));
     let answers = browse(&mut machine, steps);
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
-    assert_eq!(statuses, [200, 303, 200, 200]);
-    let board = body(&answers[2]);
-    assert!(board.contains("<h1>1 thing waits for you</h1>"), "{board}");
-    let run = body(&answers[3]);
-    for fact in [
-        "Step 1 of 2: Build &lt;script&gt;alert(1)&lt;/script&gt;",
-        "build &lt;img src=x onerror=alert(1)&gt; it",
-        "<code>command check-built</code>: passed",
-        "did &lt;b&gt;&lt;/b&gt; all",
-        "Approve step 1",
-    ] {
-        assert!(run.contains(fact), "{fact}\n{run}");
+    assert_eq!(statuses, [200, 303, 200, 200, 200, 200]);
+    let board = facts_of(&body(&answers[2]));
+    let card = &board["board"]["runs"][0];
+    assert_eq!((&card["state"], &card["repository"]), (&json!("waits"), &json!("demo")), "{board}");
+    assert_eq!(board["states"]["waits"]["words"], "Waiting for you");
+    let run = &facts_of(&body(&answers[3]))["run"];
+    assert_eq!(run["actions"], json!(["approve", "redo", "reject"]));
+    assert_eq!(run["choice"]["question"], "the gate of step 1 waits for you");
+    assert_eq!(run["steps"][0]["name"], "Build <script>alert(1)</script>");
+    assert_eq!(run["facts"]["action"], "build <img src=x onerror=alert(1)> it");
+    assert_eq!(run["facts"]["checks"][0]["result"], "passed");
+    assert_eq!(facts_of(&body(&answers[4])), json!(["did <b></b> all"]));
+    // Facts are no page: a browser shows nothing of them as HTML.
+    for answer in &answers[2..5] {
+        assert_eq!(header(answer, "content-type"), Some("application/json"));
+        let facts = body(answer);
+        assert!(!facts.contains('\u{202e}') && !facts.contains("\\u001b"), "{facts}");
     }
-    for page in [board, run] {
-        assert!(!page.contains("<script>") && !page.contains("<img"), "{page}");
-        assert!(!page.contains('\u{202e}') && !page.contains('\u{1b}'), "{page}");
-    }
+    let shell = body(&answers[5]);
+    assert!(shell.contains("<div id=\"app\"") && !shell.contains("alert"), "{shell}");
+    assert!(shell.contains("<noscript>") && shell.contains("onloop approve"), "{shell}");
     for answer in &answers {
         let policy = header(answer, "content-security-policy").expect("it has a policy");
-        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';")
+                && policy.ends_with("require-trusted-types-for 'script'; trusted-types 'none'"),
+            "{policy}"
+        );
         assert_eq!(header(answer, "cache-control"), Some("no-store"));
         assert_eq!(header(answer, "x-content-type-options"), Some("nosniff"));
     }
 }
 
 #[test]
-fn an_approval_is_in_the_ledger_with_its_door() {
+fn an_approval_is_in_the_ledger_with_its_channel() {
     let (mut machine, id) = waiting("medium");
     let mut steps = sign_in();
-    steps.extend(decide(&id, &[("decision", "approved")]));
+    steps.extend(decide(&id, &[("action", "approve")]));
     let answers = browse(&mut machine, steps);
-    assert_eq!(answers[3].status, 303, "{}", body(&answers[3]));
+    assert_eq!(answers[3].status, 200, "{}", body(&answers[3]));
     let ledger = ledger(&machine, &id);
     assert!(ledger.contains(r#""channel":"web""#), "{ledger}");
     assert!(!ledger.contains("olw_"), "{ledger}");
@@ -162,9 +175,9 @@ fn an_approval_starts_a_driver_where_none_lives() {
     machine.env.insert("ONLOOP_CONTINUE".to_owned(), "auto".to_owned());
     machine.on("/opt/onloop resume", |_, _| SimProcess::exit(0, "Resumed\n"));
     let mut steps = sign_in();
-    steps.extend(decide(&id, &[("decision", "approved")]));
+    steps.extend(decide(&id, &[("action", "approve")]));
     let answers = browse(&mut machine, steps);
-    assert_eq!(answers[3].status, 303, "{}", body(&answers[3]));
+    assert_eq!(answers[3].status, 200, "{}", body(&answers[3]));
     let [driver] = machine.launched.as_slice() else { panic!("{:?}", machine.launched) };
     assert_eq!(driver.argv, ["/opt/onloop", "resume", &id, "--background"]);
     let log = format!("/state/runs/{id}/driver.log");
@@ -176,12 +189,12 @@ fn an_approval_starts_a_driver_where_none_lives() {
 fn a_rejection_with_a_reason_is_the_next_attempts_prompt() {
     let (mut machine, id) = waiting("medium");
     let mut steps = sign_in();
-    steps.extend(decide(&id, &[("decision", "redo"), ("reason", "")]));
-    steps.extend(decide(&id, &[("decision", "redo"), ("reason", "use a token bucket")]));
+    steps.extend(decide(&id, &[("action", "redo"), ("reason", "")]));
+    steps.extend(decide(&id, &[("action", "redo"), ("reason", "use a token bucket")]));
     let answers = browse(&mut machine, steps);
     assert_eq!(answers[3].status, 409);
     assert!(crate::flat(&body(&answers[3])).contains("say what is to be done otherwise"));
-    assert_eq!(answers[5].status, 303, "{}", body(&answers[5]));
+    assert_eq!(answers[5].status, 200, "{}", body(&answers[5]));
     let ledger = ledger(&machine, &id);
     assert!(
         ledger.contains("use a token bucket") && ledger.contains(r#""channel":"web""#),
@@ -194,8 +207,8 @@ fn high_risk_wants_the_name_of_the_step() {
     let (mut machine, id) = waiting("high");
     let before = ledger(&machine, &id);
     let mut steps = sign_in();
-    steps.extend(decide(&id, &[("decision", "approved")]));
-    steps.extend(decide(&id, &[("decision", "approved"), ("name", "yes")]));
+    steps.extend(decide(&id, &[("action", "approve")]));
+    steps.extend(decide(&id, &[("action", "approve"), ("name", "yes")]));
     let answers = browse(&mut machine, steps);
     for at in [3, 5] {
         assert_eq!(answers[at].status, 409);
@@ -204,29 +217,25 @@ fn high_risk_wants_the_name_of_the_step() {
     assert_eq!(ledger(&machine, &id), before);
     let mut steps = sign_in();
     let name = "Build <script>alert(1)</script>";
-    steps.extend(decide(
-        &id,
-        &[("decision", "approved"), ("name", "Build <script>alert(1)</script>")],
-    ));
+    steps
+        .extend(decide(&id, &[("action", "approve"), ("name", "Build <script>alert(1)</script>")]));
     let answers = browse(&mut machine, steps);
-    assert_eq!(answers[3].status, 303, "{name}: {}", body(&answers[3]));
+    assert_eq!(answers[3].status, 200, "{name}: {}", body(&answers[3]));
     assert_ne!(ledger(&machine, &id), before);
 }
 
 #[test]
 fn a_decision_is_about_what_was_seen() {
     let (mut machine, id) = waiting("medium");
-    let action = format!("/run/{id}/gate");
+    let action = format!("/run/{id}");
     let again = action.clone();
     let mut steps = sign_in();
-    let page = format!("/run/{id}");
+    let page = format!("/data/run/{id}");
     steps.push(step(move |browser| browser.get(&page)));
-    steps.push(step(move |browser| {
-        browser.keep_page_and_submit(&action, &[("decision", "rejected")])
-    }));
-    steps.push(step(move |browser| browser.submit_kept(&again, &[("decision", "approved")])));
+    steps.push(step(move |browser| browser.keep_page_and_submit(&action, &[("action", "reject")])));
+    steps.push(step(move |browser| browser.submit_kept(&again, &[("action", "approve")])));
     let answers = browse(&mut machine, steps);
-    assert_eq!(answers[3].status, 303);
+    assert_eq!(answers[3].status, 200);
     assert_eq!(answers[4].status, 409);
     assert!(body(&answers[4]).contains("the run has changed since; look at it again."));
     assert!(!ledger(&machine, &id).contains(r#""decision":"approved""#));
@@ -236,12 +245,12 @@ fn a_decision_is_about_what_was_seen() {
 fn what_is_not_the_persons_changes_nothing() {
     let (mut machine, id) = waiting("medium");
     let before = ledger(&machine, &id);
-    let page = format!("/run/{id}");
-    let action = format!("/run/{id}/gate");
+    let page = format!("/data/run/{id}");
+    let action = format!("/run/{id}");
     let with = move |change: fn(&mut onloop_core::effect::WebCall)| {
         let action = action.clone();
         step(move |browser: &mut Browser| {
-            let mut call = browser.submit_kept(&action, &[("decision", "approved")]);
+            let mut call = browser.submit_kept(&action, &[("action", "approve")]);
             change(&mut call);
             call
         })
@@ -254,13 +263,14 @@ fn what_is_not_the_persons_changes_nothing() {
     steps.push(with(|call| browser::set(call, "host", "evil.example:40000")));
     steps.push(with(|call| browser::set(call, "sec-fetch-site", "cross-site")));
     steps.push(with(|call| call.method = "GET".to_owned()));
-    steps.push(with(|call| call.body = b"decision=approved&step=1".to_vec().into()));
+    steps.push(with(|call| call.body = b"action=approve&step=1".to_vec().into()));
     steps.push(with(|call| call.target = call.target.replacen('/', "/x", 1)));
     steps.push(step(|browser| browser.submit_kept("/out", &[])));
     steps.push(with(|_| {}));
     let answers = browse(&mut machine, steps);
     let statuses: Vec<u16> = answers[3..].iter().map(|answer| answer.status).collect();
-    assert_eq!(statuses, [401, 403, 403, 403, 403, 404, 403, 401, 200, 401]);
+    // Read instead of sent, the address shows the page of the run.
+    assert_eq!(statuses, [401, 403, 403, 403, 403, 200, 403, 401, 200, 401]);
     assert_eq!(ledger(&machine, &id), before);
 }
 
@@ -284,20 +294,20 @@ fn a_link_is_used_up_and_whoever_has_none_gets_one_in_the_terminal() {
 #[test]
 fn a_page_hears_that_it_has_changed() {
     let (mut machine, id) = waiting("medium");
-    let page = format!("/run/{id}");
+    let page = format!("/data/run/{id}");
     let mut steps = sign_in();
     steps.push(step(move |browser| browser.get(&page)));
     steps.push(step(|browser| browser.listen()));
-    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/data"))));
     let answers = browse(&mut machine, steps);
     assert!(answers[3].open);
     assert!(!pushed(&machine).contains("changed"), "nothing has: {}", pushed(&machine));
-    let page = format!("/run/{id}");
+    let page = format!("/data/run/{id}");
     let mut steps = sign_in();
     steps.push(step(move |browser| browser.get(&page)));
     steps.push(step(|browser| browser.listen()));
-    steps.extend(decide(&id, &[("decision", "approved")]));
-    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    steps.extend(decide(&id, &[("action", "approve")]));
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/data"))));
     let answers = browse(&mut machine, steps);
     assert_eq!(header(&answers[3], "content-type"), Some("text/event-stream"));
     assert!(pushed(&machine).contains("event: changed\ndata:\n\n"), "{}", pushed(&machine));
@@ -307,14 +317,13 @@ fn a_page_hears_that_it_has_changed() {
 fn what_changes_before_a_page_listens_is_told() {
     let (mut machine, id) = waiting("medium");
     let mut steps = sign_in();
-    let page = format!("/run/{id}");
-    let action = format!("{page}/gate");
+    let page = format!("/data/run/{id}");
+    let action = format!("/run/{id}");
     steps.push(step(move |browser| browser.get(&page)));
-    steps.push(step(move |browser| {
-        browser.keep_page_and_submit(&action, &[("decision", "approved")])
-    }));
+    steps
+        .push(step(move |browser| browser.keep_page_and_submit(&action, &[("action", "approve")])));
     steps.push(step(|browser| browser.listen_as_kept()));
-    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/data"))));
     browse(&mut machine, steps);
     assert_eq!(pushed(&machine).matches("event: changed").count(), 1, "{}", pushed(&machine));
 }
@@ -323,7 +332,7 @@ fn what_changes_before_a_page_listens_is_told() {
 fn one_page_too_many_is_told_to_look_by_itself_and_nobody_is_ended() {
     let (mut machine, _) = waiting("medium");
     let mut steps = sign_in();
-    steps.push(step(|browser| browser.get("/")));
+    steps.push(step(|browser| browser.get("/data")));
     steps.push(step(|browser| browser.keep_page_and_listen()));
     steps.extend((0..16).map(|_| step(|browser| browser.listen_as_kept())));
     let answers = browse(&mut machine, steps);
@@ -337,13 +346,13 @@ fn one_page_too_many_is_told_to_look_by_itself_and_nobody_is_ended() {
 fn a_browser_that_is_signed_out_by_others_hears_nothing_more() {
     let (mut machine, _) = waiting("medium");
     let mut steps = sign_in();
-    steps.push(step(|browser| browser.get("/")));
+    steps.push(step(|browser| browser.get("/data")));
     steps.push(step(|browser| browser.listen()));
     for _ in 0..16 {
         steps.push(step(|browser| browser.get_unknown("/")));
         steps.extend(sign_in());
     }
-    steps.extend((0..40).map(|_| step(|browser| browser.get("/"))));
+    steps.extend((0..40).map(|_| step(|browser| browser.get("/data"))));
     let answers = browse(&mut machine, steps);
     assert!(answers[3].open && answers.last().is_some_and(|answer| answer.status == 200));
     let (_, last) = machine.server.pushed.last().expect("it was told something");
@@ -351,15 +360,34 @@ fn a_browser_that_is_signed_out_by_others_hears_nothing_more() {
 }
 
 #[test]
-fn a_refused_decision_is_shown_under_the_address_of_its_run() {
-    let (mut machine, id) = waiting("medium");
+fn a_blocked_step_is_tried_again_with_a_note_as_it_was_seen() {
+    let mut machine = SimHost::new();
+    machine.disk.put(FILE, workflow("", STEPS));
+    machine.on("the-agent", |_, _| SimProcess::exit(0, "did it\n"));
+    machine.on("check-built", |_, _| SimProcess::exit(1, "expected 429\n"));
+    assert_eq!(machine.run(RUN), Ended::Exit(Exit::Failed), "{}", machine.notes());
+    machine.env.insert("ONLOOP_CONTINUE".to_owned(), "auto".to_owned());
+    machine.on("/opt/onloop resume", |_, _| SimProcess::exit(0, "Resumed\n"));
+    let id = only_id(&machine);
+    let (facts, attempts) = (format!("/data/run/{id}"), format!("/data/run/{id}/attempts?step=1"));
+    let action = format!("/run/{id}");
     let mut steps = sign_in();
-    steps.extend(decide(&id, &[("decision", "redo"), ("reason", "")]));
+    steps.push(step(move |browser| browser.get(&attempts)));
+    steps.push(step(move |browser| browser.get_and_keep(&facts)));
+    let fields = &[("action", "retry"), ("step", "1"), ("reason", "count per user")];
+    for _ in 0..2 {
+        let action = action.clone();
+        steps.push(step(move |browser| browser.submit_kept(&action, fields)));
+    }
     let answers = browse(&mut machine, steps);
-    assert_eq!(answers[3].status, 409);
-    let page = body(&answers[3]);
-    assert!(page.contains(&format!("/run/{id}\" data-events=\"")), "{page}");
-    assert!(!page.contains("/gate\" data-events"), "{page}");
+    let check = &facts_of(&body(&answers[2]))[0]["checks"][0];
+    assert_eq!((&check["result"], &check["output"]), (&json!("failed"), &json!("expected 429")));
+    assert_eq!(facts_of(&body(&answers[3]))["run"]["actions"], json!(["retry", "resume"]));
+    assert_eq!(answers[4].status, 200, "{}", body(&answers[4]));
+    assert!(ledger(&machine, &id).contains("count per user"), "{}", ledger(&machine, &id));
+    assert_eq!(machine.launched.len(), 1, "{:?}", machine.launched);
+    assert_eq!(answers[5].status, 409);
+    assert!(body(&answers[5]).contains("the run has changed since"), "{}", body(&answers[5]));
 }
 
 #[test]

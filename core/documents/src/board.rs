@@ -4,6 +4,7 @@
 //! Everything in them is for people and fit for a terminal or a page: one line where a line is
 //! meant, no control characters, bounded. Times are RFC 3339 in JSON.
 
+mod attempt;
 mod run;
 mod session;
 mod spent;
@@ -11,10 +12,11 @@ mod spent;
 use serde::{Serialize, Serializer};
 
 pub use crate::cost::Sum;
+pub use attempt::{AttemptView, attempts};
 pub use run::unreadable;
 pub use run::{
-    CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, card, check_view,
-    choice, entry, facts, steps,
+    CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, actions, card,
+    check_view, choice, entry, facts, steps,
 };
 pub use session::{SessionCard, SessionFacts, SessionStatus, session, unreadable_session};
 pub use spent::{Spent, spent};
@@ -149,6 +151,8 @@ pub struct RunCard {
     pub intent: String,
     /// The folder in which it works.
     pub folder: String,
+    /// The name of the repository, or of the folder outside one.
+    pub repository: String,
     /// The branch that the work is on.
     pub branch: Option<String>,
     /// Number of the step that it is at, from 1; 0 where the record cannot be read.
@@ -167,6 +171,11 @@ pub struct RunCard {
     /// When its record changed last.
     #[serde(serialize_with = "moment_if")]
     pub changed_at: Option<Timestamp>,
+    /// When it ended.
+    #[serde(serialize_with = "moment_if")]
+    pub ended_at: Option<Timestamp>,
+    /// The agent of its last turn, by its name on the command line.
+    pub agent: Option<String>,
     /// Attempts of all steps.
     pub attempts: u64,
     /// Time in which it was worked on, in milliseconds.

@@ -21,7 +21,7 @@ use crate::run::options::remembered_options;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, read_ledger_of};
 use onloop_documents::board::{
-    self, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent,
+    self, AttemptView, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent,
 };
 use onloop_documents::ledger::{self, Ledger};
 use onloop_effect::{Io, Stat};
@@ -37,6 +37,15 @@ pub struct ChangeWatcher {
     sessions: KnownSessions,
     /// Where something can change that a look would show.
     folders: Vec<String>,
+}
+
+/// A text that an attempt leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptText {
+    /// What its agent said and did.
+    Log,
+    /// What its agent was told.
+    Prompt,
 }
 
 /// A run that was looked at.
@@ -150,6 +159,7 @@ impl ChangeWatcher {
             steps: board::steps(run),
             facts: step.and(known.facts.as_ref()).map(|(_, facts)| facts.clone()),
             choice,
+            actions: board::actions(run, &known.card),
             log: log::lines(io, &paths, run).await,
             events: run.events[skipped..].iter().map(event).collect(),
             commands: match known.card.state {
@@ -161,6 +171,24 @@ impl ChangeWatcher {
             report: text::one_line(&paths.report()),
             seen: ledger.head.sha256.clone(),
         })
+    }
+
+    /// The attempts at a step of a run that was looked at, oldest first.
+    pub async fn attempts(&self, io: &Io, id: &str, step: u32) -> Vec<AttemptView> {
+        let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };
+        let ledger = io.read(&Paths::new(&home, "", id).ledger(), limits::RECORD_BYTES).await;
+        ledger.map_or_else(|_| Vec::new(), |(bytes, _)| board::attempts(run, step, &bytes))
+    }
+
+    /// The end of a text that an attempt at a step left, such as `2-1`: of its log, or its prompt.
+    pub async fn text(&self, io: &Io, id: &str, attempt: &str, kind: AttemptText) -> Vec<String> {
+        let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };
+        let paths = Paths::new(&home, &run.place.execution_root, id);
+        let path = match kind {
+            AttemptText::Log => paths.log(attempt),
+            AttemptText::Prompt => paths.prompt(attempt),
+        };
+        log::tail(io, &path, limits::WEB_LOG_BYTES).await
     }
 
     /// Reads again what has changed of a run.
@@ -206,12 +234,15 @@ impl Known {
         if card.state == RunState::Running {
             card.last = self.log.last(io, &paths, run).await;
         }
-        if let Some(worker) = card.worker.as_mut().filter(|worker| worker.agent.is_none()) {
+        if card.agent.is_none() {
             if self.agent.is_none() {
                 let options = remembered_options(io, &paths).await;
                 self.agent = Some(options.and_then(|options| options.agent.agent));
             }
-            worker.agent = self.agent.clone().flatten();
+            card.agent = self.agent.clone().flatten();
+        }
+        if let Some(worker) = card.worker.as_mut().filter(|worker| worker.agent.is_none()) {
+            worker.agent = card.agent.clone();
         }
         self.card = card;
     }
@@ -292,6 +323,7 @@ fn bare(card: RunCard) -> RunView {
         card,
         steps: Vec::new(),
         choice: None,
+        actions: Vec::new(),
         facts: None,
         log: Vec::new(),
         events: Vec::new(),

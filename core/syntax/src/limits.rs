@@ -439,15 +439,10 @@ pub const WEB_STREAMS: usize = 16;
 pub const WEB_LOOK_MS: u64 = 1_000;
 /// Interval of keep-alive messages to a page that follows changes; longest interval between checks.
 pub const WEB_STILL_MS: u64 = 15_000;
-/// Steps on one page of a run.
-pub const WEB_STEPS: usize = 50;
-/// Bytes of a change that a page shows, as HTML; of a longer one the beginning.
-pub const WEB_PATCH_BYTES: usize = 60 * 1024;
-/// Bytes of a log that a page shows, as HTML; of a longer one the end.
-pub const WEB_LOG_BYTES: usize = 24 * 1024;
-/// Bytes of the cards on the overview page, as HTML, half of them for calls. The page counts the
-/// rest.
-pub const WEB_CARDS_BYTES: usize = 112 * 1024;
+/// Bytes of a change that the page shows; of a longer one the beginning.
+pub const WEB_PATCH_BYTES: usize = 1024 * 1024;
+/// Bytes of the log or the prompt of an attempt that the page shows; of a longer one the end.
+pub const WEB_LOG_BYTES: u64 = 256 * 1024;
 /// Largest body of a call to `onloop web`.
 pub const WEB_BODY_BYTES: usize = 64 * 1024;
 /// Largest head of a call to `onloop web`: request line and headers.

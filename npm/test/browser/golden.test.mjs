@@ -130,14 +130,16 @@ test("pages look as they are meant to", async (t) => {
     ["board-phone", PHONE, "light", ""],
     ["run-phone-dark", PHONE, "dark", `run/${made.id}`],
     ["run-wide", WIDE, "light", `run/${made.id}`],
-    ["diff-wide-dark", WIDE, "dark", `run/${made.id}/diff`],
+    ["diff-wide-dark", WIDE, "dark", `run/${made.id}?tab=diff&of=run`],
+    ["list-wide", WIDE, "light", ""],
   ];
   for (const [name, viewport, colorScheme, path] of looks) {
     // The policy of the page lets no fonts of others in.
-    const context = { viewport, colorScheme, bypassCSP: true };
+    const context = { viewport, colorScheme, bypassCSP: true, timezoneId: "UTC" };
     const { page, root, served } = await signedIn(t, made, { context });
     await page.goto(root + path);
-    if (!path.endsWith("/diff")) await page.locator("#live").getByText("Live").waitFor();
+    await page.locator("#live").getByText("Live").waitFor();
+    await page.getByText(path === "" ? "things wait for you" : "files changed").or(page.getByText("1 thing waits for you")).first().waitFor();
     looksAs(name, await picture(page, made.top));
     await served.stop();
   }

@@ -7,13 +7,50 @@ import { test } from "node:test";
 import { browser, PHONE } from "../support/pages.mjs";
 import { repository } from "../support/workspace.mjs";
 
-const SCRIPT = readFileSync(join(repository, "core/documents/src/page/web/live.js"), "utf8");
-const NOW = "2026-11-23T10:00:00+00:00";
-const HEADERS = { "content-type": "text/html; charset=utf-8" };
+const bundled = (name) => readFileSync(join(repository, "core/documents/src/page/web", name), "utf8");
+const [SCRIPT, STYLE] = ["app.js", "app.css"].map(bundled);
+const NOW = "2026-11-23T10:00:00.000Z";
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'";
+const STATES = {
+  waits: { mark: "⏸", words: "Waiting for you", needs_person: true, is_over: false },
+  running: { mark: "→", words: "Running", needs_person: false, is_over: false },
+};
+const HOSTILE = "<img src=x onerror=\"document.title='owned'\">";
+
+const card = (more = {}) => ({
+  id: "a-20261123T090000Z", state: "waits", now: "the gate of step 1 waits for you", intent: "Round prices", folder: "/w", repository: "shop",
+  step: 1, step_name: "One", steps: 2, done: 1, risk: "low", changed_at: NOW, attempts: 1, active_ms: 5000, in_fleet: false, ...more,
+});
+const call = (id) => ({ id, session: "s", folder: "/w", tool: "Bash", target: `rm ${id}`, complete: true, reason: "asked", since: NOW });
+
+/** Everything on a machine. */
+const board = (runs, calls = []) => ({
+  now: NOW, states: STATES, out: "olw_out", days: [], agents: [], tokens: Object.fromEntries(calls.map(({ id }) => [id, `olw_${id}`])),
+  board: { runs, left_out: 0, sessions: [], calls },
+});
+
+/** A run at the gate of a step. */
+const gated = (step, record, more = {}) => ({
+  now: NOW, states: STATES, out: "olw_out", token: "olw_run",
+  run: {
+    card: card(), steps: [1, 2].map((number) => ({ number, name: `Part ${number}`, symbol: "✓", status: "Done", attempts: 1, limit: 1 })),
+    choice: { step, question: `the gate of step ${step} waits for you`, is_gate: true },
+    facts: { action: "do it", risk: "low", checks: [], earlier: [], changes: "", said: "" },
+    events: [], actions: ["approve", "redo", "reject"], workflow: "w.md", report: "r.md", seen: record, ...more,
+  },
+});
 
 /** Streams of the test's own: they are kept in `streams`, and fail or tell when the test says so. */
 function fakeStreams() {
   globalThis.streams = [];
+  const { json } = Response.prototype;
+  // What the page has read last.
+  Response.prototype.json = async function () {
+    const facts = await json.call(this);
+    if (facts.seen !== undefined) setTimeout(() => (globalThis.read = facts.seen));
+    return facts;
+  };
   globalThis.EventSource = class extends EventTarget {
     static CLOSED = 2;
     readyState = 1;
@@ -32,36 +69,49 @@ function fakeStreams() {
   };
 }
 
-/** A page with this content, opened at `path`. Its clock stands still. */
-async function opened(t, body, path = "/place/") {
+/** A page that shows these facts. Its clock stands still, unless it `runs`. */
+async function opened(t, facts, path = "/place/", runs = false) {
   const context = await browser.newContext({ viewport: PHONE });
   t.after(() => context.close());
   const page = await context.newPage();
   await page.clock.install({ time: NOW });
-  await page.clock.pauseAt("2026-11-23T10:00:01Z");
+  if (!runs) await page.clock.pauseAt("2026-11-23T10:00:01Z");
   await page.addInitScript(fakeStreams);
-  const server = { body, seen: 1, status: 200, looks: [], posts: 0 };
+  const server = { facts, seen: 1, status: 200, posts: [] };
   await page.route("http://page.test/**", async (route) => {
     const request = route.request();
     const { pathname } = new URL(request.url());
-    if (pathname === "/live.js") return route.fulfill({ contentType: "text/javascript", body: SCRIPT });
+    const json = (body, status = 200) => route.fulfill({ status, contentType: "application/json", body: JSON.stringify(body) });
+    if (pathname === "/app.js") return route.fulfill({ contentType: "text/javascript", body: SCRIPT });
+    if (pathname === "/app.css") return route.fulfill({ contentType: "text/css", body: STYLE });
     if (request.method() === "POST") {
-      server.posts += 1;
-      return route.fulfill({ status: 204 });
+      server.posts.push(Object.fromEntries(new URLSearchParams(request.postData())));
+      return json({ said: "It is done." });
     }
-    server.looks.push(pathname);
-    const html = `<!doctype html><html lang="en"><title>t</title><script src="/live.js" defer></script><p id="live"></p>
-      <main id="main" data-page="/place/" data-events="/place/events?seen=${server.seen}" data-now="${NOW}">${server.body}</main>`;
-    return route.fulfill({ status: server.status, headers: HEADERS, body: html });
+    if (pathname.endsWith("/attempts")) return json([]);
+    if (pathname.endsWith("/diff")) return json({ patch: "" });
+    if (pathname.startsWith("/place/data")) return json({ ...server.facts, seen: String(server.seen) }, server.status);
+    const html = `<!doctype html><html lang="en"><title>t</title><link rel="stylesheet" href="/app.css"><script src="/app.js" defer></script><div id="app" data-root="/place"></div>`;
+    return route.fulfill({ contentType: "text/html; charset=utf-8", headers: { "content-security-policy": POLICY }, body: html });
   });
   await page.goto(`http://page.test${path}`);
+  /** Lets the page draw and ask until `wanted` is there; its clock moves by little. */
+  const until = async (wanted) => {
+    for (let tries = 0; !(await wanted()); tries += 1) {
+      assert.ok(tries < 200, `the page does not come to ${wanted}`);
+      await page.clock.runFor(2);
+    }
+  };
+  const shows = (locator) => until(() => locator.isVisible());
+  await until(() => page.evaluate(() => streams.length > 0));
   const open = () => page.evaluate(() => streams.filter((stream) => stream.readyState !== 2).map((stream) => stream.url));
   const tell = () => page.evaluate(() => streams.at(-1).dispatchEvent(new Event("changed")));
-  /** Shows something else, and waits until the page does. */
+  /** Shows something else, and waits until the page has read it. */
   const change = async (next) => {
-    Object.assign(server, { body: next, seen: server.seen + 1 });
+    Object.assign(server, { facts: next, seen: server.seen + 1 });
     await tell();
-    await page.waitForFunction((seen) => main.dataset.events.endsWith(`=${seen}`), server.seen);
+    await until(() => page.evaluate((seen) => globalThis.read === seen, String(server.seen)));
+    await page.clock.runFor(20);
   };
   const fail = (readyState) => page.evaluate((readyState) => streams.at(-1).fail(readyState), readyState);
   const turn = (visibilityState) =>
@@ -69,133 +119,145 @@ async function opened(t, body, path = "/place/") {
       Object.defineProperty(document, "visibilityState", { value, configurable: true });
       document.dispatchEvent(new Event("visibilitychange"));
     }, visibilityState);
-  return { page, server, open, tell, change, fail, turn };
+  return { page, server, open, change, fail, turn, until, shows };
 }
 
-const form = (id) =>
-  `<form method="post" action="/place/call/${id}"><input type="hidden" name="form" value="t"><button name="answer" value="allow">Allow ${id}</button></form>`;
+const RUN = "/place/run/a-20261123T090000Z";
 
 test("a visible page gets events from the state that it shows", async (t) => {
-  const { page, server, open, turn } = await opened(t, "<p>one</p>");
+  const { page, server, open, turn, until, shows } = await opened(t, board([card()]));
   assert.deepEqual(await open(), ["/place/events?seen=1"]);
   await turn("hidden");
   assert.deepEqual(await open(), []);
-  Object.assign(server, { body: "<p>two</p>", seen: 2 });
+  Object.assign(server, { facts: board([card({ intent: "Round down" })]), seen: 2 });
   await turn("visible");
-  await page.getByText("two").waitFor();
-  await page.waitForFunction(() => streams.at(-1).readyState !== 2);
+  await shows(page.getByRole("link", { name: "Round down", exact: true }));
+  await until(async () => (await open()).length > 0);
   assert.deepEqual(await open(), ["/place/events?seen=2"]);
 });
 
-test("a form that is sent has the connection of the stream; a page that stays listens again", async (t) => {
-  const { page, server, open } = await opened(t, form("a"));
-  await page.getByText("Allow a").click();
-  await page.waitForFunction(() => streams.at(-1).readyState === 2);
-  assert.equal(server.posts, 1);
-  await page.clock.runFor(15_000);
-  assert.deepEqual(await open(), ["/place/events?seen=1"]);
-});
-
 test("a lost stream continues from the shown state", async (t) => {
-  const { page, open, change, fail } = await opened(t, "<p>one</p>");
-  await change("<p>two</p>");
+  const { page, open, change, fail, shows } = await opened(t, board([card()]));
+  await change(board([card({ intent: "Round down" })]));
+  await shows(page.getByRole("link", { name: "Round down", exact: true }));
   await fail(0);
-  await page.getByText("No connection to onloop.").waitFor();
+  await shows(page.getByText("No connection to onloop."));
   assert.deepEqual(await open(), []);
   await page.clock.runFor(2_000);
   assert.deepEqual(await open(), ["/place/events?seen=2"]);
 });
 
-test("a page without a stream polls", async (t) => {
-  const { page, server, open, fail } = await opened(t, "<p>one</p>");
-  for (const word of ["two", "three"]) {
-    Object.assign(server, { body: `<p>${word}</p>`, seen: server.seen + 1 });
+test("a page without a stream reads again until it is signed out", async (t) => {
+  const { page, server, open, fail, shows } = await opened(t, board([card()]));
+  for (const intent of ["two", "three"]) {
+    Object.assign(server, { facts: board([card({ intent })]), seen: server.seen + 1 });
     await fail(2);
-    await page.getByText(word).waitFor();
+    await shows(page.getByRole("link", { name: intent, exact: true }));
     assert.deepEqual(await open(), []);
     await page.clock.runFor(15_000);
     assert.equal((await open()).length, 1);
   }
   server.status = 401;
   await fail(2);
-  await page.getByText("Signed out.").waitFor();
+  await shows(page.locator("#live").getByText("Signed out."));
   await page.clock.runFor(120_000);
   assert.deepEqual(await open(), []);
 });
 
-test("what a form led to is the page itself from then on", async (t) => {
-  const { page, server, change } = await opened(t, "<p>refused</p>", "/place/run/a/gate");
-  assert.equal(new URL(page.url()).pathname, "/place/");
-  await change("<p>two</p>");
-  assert.deepEqual(server.looks, ["/place/run/a/gate", "/place/"]);
+test("what is written, the focus, the selection and the scrolling stay when facts change", async (t) => {
+  const said = Array.from({ length: 200 }, (_, line) => `line ${line}`).join("\n");
+  const at = (events) => gated(1, "r1", { events, facts: { action: "do it", risk: "low", checks: [], earlier: [], changes: "", said } });
+  const { page, change, shows } = await opened(t, at([]), RUN);
+  const note = page.getByLabel("What the agent is to do otherwise");
+  await shows(note);
+  await note.fill("half a sentence");
+  const pane = page.getByLabel("The end of what the agent said");
+  await pane.evaluate((pane) => (pane.scrollTop = 40));
+  const top = await pane.evaluate((pane) => pane.scrollTop);
+  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector("h1")));
+  await note.focus();
+  await change(at([{ at: NOW, text: "something" }]));
+  assert.equal(await note.inputValue(), "half a sentence");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "reason");
+  assert.equal(await pane.evaluate((pane) => pane.scrollTop), top);
 });
 
-test("what is the same stays, and of what changes the focus, the scrolling and what is unfolded", async (t) => {
-  const lines = "line\n".repeat(200);
-  const body = (word) =>
-    `<a href="/x">x</a><details id="log"><summary>Log</summary><pre tabindex="0" style="height:5rem;overflow:auto">${lines}</pre></details>` +
-    `<p>${word}</p>${form("a")}`;
-  const { page, change } = await opened(t, body("one"));
-  await page.getByText("Log").click();
-  await page.evaluate(() => {
-    document.querySelector("pre").scrollTop = 300;
-    document.querySelector("pre").isFirst = true;
-  });
-  await change(body("one"));
-  assert.ok(await page.evaluate(() => document.querySelector("pre").isFirst));
-  for (const focus of ["a", "summary", "pre", "button"]) {
-    await page.evaluate((focus) => document.querySelector(focus).focus(), focus);
-    await change(body(`with ${focus}`));
-    assert.equal(await page.evaluate(() => document.activeElement.localName), focus);
-  }
-  const { isFirst, scrollTop } = await page.evaluate(() => {
-    const { isFirst, scrollTop } = document.querySelector("pre");
-    return { isFirst, scrollTop };
-  });
-  assert.deepEqual([isFirst, scrollTop], [undefined, 300]);
-});
-
-test("a click on a button that just moved is ignored", async (t) => {
-  const { page, server, open, change } = await opened(t, form("a") + form("b"));
-  // When a click is over, the form is on its way or will never be.
-  const press = async () => {
-    await page.getByText("Allow b").click();
-    return (await open()).length === 0 ? "sent" : "ignored";
-  };
-  await change(form("b"));
-  assert.equal(await press(), "ignored");
+test("a click just after the decision has changed is ignored", async (t) => {
+  const { page, server, change, until, shows } = await opened(t, gated(1, "r1"), RUN);
+  const approve = (step) => page.getByRole("button", { name: `Approve step ${step}` });
+  const isEnabled = (button) => async () => (await button.isVisible()) && (await button.isEnabled());
+  await until(isEnabled(approve(1)));
   await page.clock.runFor(700);
-  assert.equal(await press(), "sent");
-  await page.clock.runFor(15_000);
-  await change(`${form("b")}<p>below</p>`);
-  assert.equal(await press(), "sent");
-  assert.equal(server.posts, 2);
+  await change(gated(2, "r2"));
+  await until(isEnabled(approve(2)));
+  await approve(2).click();
+  assert.deepEqual(server.posts, []);
+  await page.clock.runFor(700);
+  await approve(2).click();
+  await shows(page.getByText("It is done."));
+  assert.deepEqual(server.posts, [{ seen: "r2", action: "approve", step: "2", name: "", form: "olw_run" }]);
 });
 
 test("the keyboard is not led from one decision to another", async (t) => {
-  const gate = (step) => `<form method="post" action="/place/run/a/gate"><input type="hidden" name="step" value="${step}">
-    <button name="decision" value="approved">Approve</button></form>`;
-  const { page, change } = await opened(t, gate(1));
-  await page.evaluate(() => document.querySelector("button").focus());
-  await change(gate(2));
+  const { page, change, until, shows } = await opened(t, gated(1, "r1"), RUN);
+  const first = page.getByRole("button", { name: "Approve step 1" });
+  await until(async () => (await first.isVisible()) && (await first.isEnabled()));
+  await first.focus();
+  await change(gated(2, "r2"));
+  await shows(page.getByRole("button", { name: "Approve step 2" }));
   assert.equal(await page.evaluate(() => document.activeElement.localName), "body");
 });
 
-test("a selection stays while it exists", async (t) => {
-  const { page, server, tell } = await opened(t, "<p>onloop resume a</p>");
-  await page.evaluate(() => getSelection().selectAllChildren(document.querySelector("main p")));
-  Object.assign(server, { body: "<p>two</p>", seen: 2 });
-  await tell();
-  await page.getByText("Something has changed.").waitFor();
-  assert.equal(await page.evaluate(() => String(getSelection())), "onloop resume a");
-  await page.evaluate(() => getSelection().removeAllRanges());
-  await page.getByText("two").waitFor();
+test("calls are answered by their own tokens, and the answer is shown", async (t) => {
+  const { page, server, shows } = await opened(t, board([], [call("aa"), call("bb")]));
+  await shows(page.getByText("rm bb"));
+  await page.clock.runFor(700);
+  await page.getByRole("listitem").filter({ hasText: "rm bb" }).getByRole("button", { name: "Allow once" }).click();
+  await shows(page.getByText("It is done."));
+  assert.deepEqual(server.posts, [{ answer: "allow", form: "olw_bb" }]);
 });
 
-test("how long ago something was is renewed, in the words of the server; a time of day stays", async (t) => {
-  const body = `<time datetime="${NOW}">just now</time><time id="clock" datetime="${NOW}">10:00:00</time>`;
-  const { page } = await opened(t, body);
-  const words = () => page.evaluate(() => [...document.querySelectorAll("time")].map((time) => time.textContent));
+test("text of agents stays text", async (t) => {
+  const hostile = board([card({ intent: HOSTILE, now: HOSTILE, branch: HOSTILE, agent: HOSTILE, repository: HOSTILE })], [{ ...call("aa"), tool: HOSTILE, target: HOSTILE, reason: HOSTILE }]);
+  const { page, shows } = await opened(t, hostile, undefined, true);
+  await shows(page.getByRole("link", { name: HOSTILE }).first());
+  assert.equal(await page.locator("img").count(), 0);
+  await page.waitForFunction(() => document.title === "(2) onloop");
+});
+
+test("runs are found by words, state and repository, and by the keyboard", async (t) => {
+  const runs = [
+    card(),
+    card({ id: "b-20261123T090000Z", intent: "Limit requests", repository: "api", state: "running" }),
+    card({ id: "c-20261123T090000Z", intent: "Limit uploads", repository: "shop", state: "running" }),
+  ];
+  const { page, shows } = await opened(t, board(runs), undefined, true);
+  await shows(page.getByRole("link", { name: "Limit uploads" }));
+  const shown = (...intents) =>
+    page.waitForFunction(
+      (intents) => [...document.querySelectorAll("ul.rows a")].map((link) => link.textContent).join() === intents,
+      intents.join(),
+    );
+  await page.keyboard.press("/");
+  await page.keyboard.type("limit");
+  await shown("Limit requests", "Limit uploads");
+  await page.getByLabel("Repository").selectOption("shop");
+  await shown("Limit uploads");
+  await page.getByLabel("Search runs").fill("");
+  await page.getByRole("button", { name: /Waiting for you/ }).click();
+  await shown("Round prices");
+  await page.getByRole("button", { name: /^All/ }).click();
+  await shown("Round prices", "Limit uploads");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("o");
+  await page.waitForURL(/\/run\/c-/);
+});
+
+test("how long ago something was is renewed", async (t) => {
+  const { page, shows } = await opened(t, board([card({ changed_at: NOW, since: NOW })]));
+  await shows(page.locator(".rows time"));
+  const words = () => page.locator(".rows time").innerText();
   const minute = 60_000;
   const table = [
     [minute / 2, "just now"],
@@ -208,6 +270,6 @@ test("how long ago something was is renewed, in the words of the server; a time 
   for (const [passed, expected] of table) {
     await page.clock.fastForward(passed - minute / 2);
     await page.clock.runFor(30_000);
-    assert.deepEqual(await words(), [expected, "10:00:00"]);
+    assert.equal(await words(), expected);
   }
 });

@@ -50,11 +50,8 @@ export async function signIn(served) {
   return { root, cookie, setCookie: answer.headers["set-cookie"][0], get, post };
 }
 
-/** The hidden fields of the form for `action`. */
-export function hidden(page, action) {
-  const start = page.indexOf(`action="${action}"`);
-  if (start < 0) throw new Error(`the page has no form for ${action}`);
-  const form = page.slice(start, page.indexOf("</form>", start));
-  const inputs = form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g);
-  return [...inputs].map(([, name, value]) => `${name}=${value}`).join("&");
+/** What the page sends with a decision about the run of these facts. */
+export function decided(body, fields) {
+  const { token, run } = JSON.parse(body);
+  return new URLSearchParams({ form: token, seen: run.seen, step: String(run.choice?.step ?? 1), ...fields }).toString();
 }

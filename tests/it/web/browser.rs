@@ -1,4 +1,4 @@
-//! A browser without a window: it keeps cookies, and sends the forms that it sees.
+//! A browser without a window: it keeps cookies, and sends what the page would send.
 
 use onloop_core::effect::{CallAnswer, WebCall};
 
@@ -59,7 +59,7 @@ impl Browser {
         call
     }
 
-    /// Sends the form on the present page that leads to `action`, with these fields beside the hidden ones.
+    /// Sends what the page with the present facts would send to `action`, with these fields besides.
     pub(super) fn submit(&mut self, action: &str, fields: &[(&str, &str)]) -> WebCall {
         let page = self.page.clone();
         self.send(&page, action, fields)
@@ -103,9 +103,11 @@ impl Browser {
     }
 
     fn listen_on(&self, page: &str) -> WebCall {
-        let (_, rest) = page.split_once("data-events=\"").expect("the page listens");
-        let target = rest.split('"').next().expect("it ends").replace("&amp;", "&");
-        self.call("GET", target, "")
+        let facts = facts_of(page);
+        let seen = facts["seen"].as_str().expect("it says what it shows");
+        let run =
+            facts["run"]["card"]["id"].as_str().map_or_else(String::new, |id| format!("run={id}&"));
+        self.call("GET", format!("{}/events?{run}seen={seen}", self.root), "")
     }
 
     /// Tries the first key that was shown.
@@ -115,19 +117,27 @@ impl Browser {
     }
 
     fn send(&self, page: &str, action: &str, fields: &[(&str, &str)]) -> WebCall {
+        let form = |name: &str, value: &str| format!("{name}={}", encoded(value));
+        let mut body: Vec<String> = Vec::new();
+        if action == "/in" {
+            let (_, rest) =
+                page.split_once("name=\"key\" value=\"").expect("the page has the form");
+            body.push(form("key", rest.split('"').next().expect("it ends")));
+        } else {
+            let facts = facts_of(page);
+            let token = match action.split('/').nth(1) {
+                Some("out") => &facts["out"],
+                Some("call") => &facts["tokens"][&action["/call/".len()..]],
+                _ => &facts["token"],
+            };
+            body.push(form("form", token.as_str().expect("the page may do this")));
+            let run = &facts["run"];
+            body.extend(run["seen"].as_str().map(|seen| form("seen", seen)));
+            body.extend(run["choice"]["step"].as_u64().map(|step| form("step", &step.to_string())));
+        }
+        body.extend(fields.iter().map(|(name, value)| form(name, value)));
         let path =
             if action == "/in" { action.to_owned() } else { format!("{}{action}", self.root) };
-        let start = page.find(&format!("action=\"{path}\"")).expect("the page has the form");
-        let form = page[start..].split("</form>").next().expect("it has an end");
-        let mut body: Vec<String> = form
-            .split("<input type=\"hidden\" name=\"")
-            .skip(1)
-            .map(|input| {
-                let (name, rest) = input.split_once("\" value=\"").expect("it has a value");
-                format!("{name}={}", rest.split('"').next().expect("it ends"))
-            })
-            .collect();
-        body.extend(fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))));
         self.call("POST", path, &body.join("&"))
     }
 
@@ -145,6 +155,11 @@ impl Browser {
         let body = body.as_bytes().to_vec().into();
         WebCall { call: 0, method: method.to_owned(), target, headers, body }
     }
+}
+
+/// The facts that an answer has.
+pub(super) fn facts_of(page: &str) -> serde_json::Value {
+    serde_json::from_str(page).expect("it has facts")
 }
 
 /// A header of an answer.

@@ -111,19 +111,32 @@ fn a_person_approves_with_a_browser_and_no_recording_lets_anybody_in() {
     let mut served = Served::start(&traced, &[]);
     assert!(served.browser.host.starts_with("127.0.0.1:"));
     served.sign_in();
-    let board = served.get("/");
+    let board = facts_of(&body(&served.get("/data")));
     let root = served.browser.root.clone();
-    assert!(body(&board).contains("<h1>1 thing waits for you</h1>"));
-    let run = body(&served.get(&format!("/run/{id}")));
-    assert!(run.contains("+hello") && run.contains("1 file changed"), "{run}");
-    let approved = served.submit(&format!("/run/{id}/gate"), &[("decision", "approved")]);
-    assert_eq!(approved.status, 303, "{}", body(&approved));
-    let after = body(&served.get(&format!("/run/{id}")));
+    assert_eq!(board["board"]["runs"][0]["state"], "waits");
+    let of_run = format!("/data/run/{id}");
+    for of in ["unapproved", "run", "1", "1-1"] {
+        let diff = body(&served.get(&format!("{of_run}/diff?of={of}")));
+        assert!(diff.contains("+hello"), "{of}: {diff}");
+    }
+    let attempts = facts_of(&body(&served.get(&format!("{of_run}/attempts?step=1"))));
+    let check = &attempts[0]["checks"][0];
+    assert_eq!((&attempts[0]["number"], &attempts[0]["result"]), (&json!(1), &json!("passed")));
+    assert_eq!(
+        (&check["what"], &check["exit_code"]),
+        (&json!("command test -s out.txt"), &json!(0))
+    );
+    let prompt = body(&served.get(&format!("{of_run}/prompt?attempt=1-1")));
+    assert!(prompt.contains("write it"), "{prompt}");
+    served.get(&of_run);
+    let approved = served.submit(&format!("/run/{id}"), &[("action", "approve")]);
+    assert_eq!(approved.status, 200, "{}", body(&approved));
+    let after = body(&served.get(&of_run));
     assert!(after.contains(&format!("onloop resume {id}")), "{after}");
     let receipt = traced.onloop(&["report", &id, "--html"]).expect_exit(0).stdout;
     assert!(receipt.contains("Gate: approved by ann, web, "), "{receipt}");
     let out = served.submit("/out", &[]);
-    assert_eq!((out.status, served.get("/").status), (200, 401));
+    assert_eq!((out.status, served.get("/data").status), (200, 401));
     drop(served);
     let recorded = std::fs::read_to_string(trace).expect("it was recorded");
     assert!(recorded.contains("\"serve\":\"answer\""), "it is a recording of the server");
@@ -135,11 +148,89 @@ fn a_person_approves_with_a_browser_and_no_recording_lets_anybody_in() {
 }
 
 #[test]
+fn a_person_merges_a_completed_run() {
+    let workspace = Workspace::git().with_env("USER", "ann");
+    let steps =
+        "- [ ] **Step 1: Write it**\naction: write it\nloop: false\nverify: test -s out.txt\n";
+    workspace.write("hotl-workflow-w.md", workflow("", steps));
+    workspace.commit("Plan");
+    let run = [
+        "run",
+        "hotl-workflow-w.md",
+        "--mode",
+        "worktree",
+        "--agent-command",
+        "echo hello > out.txt",
+    ];
+    workspace.onloop(&run).expect_exit(0);
+    let listed = workspace.onloop(&["list", "--everywhere", "--json"]).expect_exit(0).stdout;
+    let id = facts_of(&listed)[0]["run_id"].as_str().expect("it has an id").to_owned();
+    let mut served = Served::start(&workspace, &[]);
+    served.sign_in();
+    let of_run = format!("/data/run/{id}");
+    let facts = facts_of(&body(&served.get(&of_run)));
+    assert_eq!(facts["run"]["actions"], json!(["merge", "pr", "discard"]));
+    let unknown = served.submit(&format!("/run/{id}"), &[("action", "push")]);
+    assert_eq!(unknown.status, 400);
+    served.get(&of_run);
+    let merged = served.submit(&format!("/run/{id}"), &[("action", "merge")]);
+    assert_eq!(merged.status, 200, "{}", body(&merged));
+    assert!(body(&merged).contains("Merged hotl/w into "), "{}", body(&merged));
+    assert!(workspace.path("out.txt").exists());
+    assert_eq!(facts_of(&body(&served.get(&of_run)))["run"]["actions"], json!([]));
+}
+
+#[test]
+fn a_person_undoes_what_came_after_an_attempt() {
+    let (workspace, id) = at_a_gate();
+    let mut served = Served::start(&workspace, &[]);
+    served.sign_in();
+    let facts = facts_of(&body(&served.get(&format!("/data/run/{id}"))));
+    assert_eq!(facts["run"]["actions"], json!(["approve", "redo", "reject", "undo"]));
+    let folder = facts["run"]["card"]["folder"].as_str().expect("it works somewhere");
+    let file = std::path::Path::new(folder).join("out.txt");
+    std::fs::write(&file, "something else").expect("it is written");
+    let undone = served.submit(&format!("/run/{id}"), &[("action", "undo"), ("to", "1-1")]);
+    assert_eq!(undone.status, 200, "{}", body(&undone));
+    assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "hello\n");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_person_stops_a_run_and_resumes_it() {
+    let workspace = Workspace::plain().with_env("ONLOOP_CONTINUE", "auto");
+    let steps = "- [ ] **Step 1: Write it**\naction: write it\nloop: false\nverify: test -e go\n";
+    workspace.write("hotl-workflow-w.md", workflow("", steps));
+    let agent = "until test -e go; do sleep 0.05; done";
+    let run = ["run", "hotl-workflow-w.md", "--mode", "none", "--detach", "--agent-command", agent];
+    workspace.onloop(&run).expect_exit(0);
+    let id = workspace.kept_ids().pop().expect("there is a run");
+    let mut served = Served::start(&workspace, &[]);
+    served.sign_in();
+    let (of_run, action) = (format!("/data/run/{id}"), format!("/run/{id}"));
+    let offers = |served: &mut Served, wanted: &[&str]| {
+        eventually(|| {
+            let facts = facts_of(&body(&served.get(&of_run)));
+            (facts["run"]["actions"] == json!(wanted)).then_some(())
+        });
+    };
+    offers(&mut served, &["stop"]);
+    let stopped = served.submit(&action, &[("action", "stop")]);
+    assert_eq!(stopped.status, 200, "{}", body(&stopped));
+    offers(&mut served, &["resume"]);
+    workspace.write("go", "");
+    let resumed = served.submit(&action, &[("action", "resume")]);
+    assert_eq!(resumed.status, 200, "{}", body(&resumed));
+    assert!(body(&resumed).contains("The run continues in the background."), "{}", body(&resumed));
+    offers(&mut served, &[]);
+}
+
+#[test]
 fn a_browser_that_waits_is_told_within_moments() {
     let (workspace, id) = at_a_gate();
     let mut served = Served::start(&workspace, &[]);
     served.sign_in();
-    served.get("/");
+    served.get("/data");
     let call = served.browser.listen();
     let mut stream = TcpStream::connect(&served.address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("it has one");

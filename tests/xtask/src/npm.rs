@@ -106,6 +106,14 @@ pub(crate) fn install(folder: &Path) -> Result<(), Stop> {
     run(command).map(drop)
 }
 
+/// Compares the page of `onloop web` that the core embeds with what the bundler makes of its sources.
+pub(crate) fn page() -> Result<Tally, Stop> {
+    need_node()?;
+    install(&folder())?;
+    run(npm(&["run", "--silent", "web", "--", "--check"]))?;
+    Ok(Tally::default())
+}
+
 /// Runs the package's tests beside the native program.
 pub(crate) fn test() -> Result<Tally, Stop> {
     let mut command = npm(&["test", "--silent"]);

@@ -88,6 +88,7 @@ pub(crate) const STAGES: &[Stage] = &[
     Stage::new("sizes", "no source file is too long to read", file_sizes),
     Stage::new("links", "links between documents lead somewhere", document_links),
     Stage::new("site", "the documents make a site", site::build),
+    Stage::new("web", "the embedded page is what its sources make", npm::page),
     Stage::new("purity", "core asks for effects and performs none", pure_core),
     Stage::new("programs", "the programs compile", programs).compiles(),
     Stage::new(QUICK_PACKAGE, "the npm package builds, without the long optimization", npm::quick)

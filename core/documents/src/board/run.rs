@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::{Driving, RunCard, RunState, WorkerCard, line, moment, moment_if};
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{
-    Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Question, Run, RunStatus, StepRecord,
-    StepStatus, checks, symbol_and_word,
+    Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Next, Question, Run, RunStatus,
+    StepRecord, StepStatus, checks, symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -29,6 +29,8 @@ pub struct RunView {
     pub log: Vec<String>,
     /// What happened in the run, the end of it, oldest first.
     pub events: Vec<LoggedLine>,
+    /// The actions that are possible now, as [`actions`] names them.
+    pub actions: Vec<&'static str>,
     /// The commands that fit now, one for each choice.
     pub commands: Vec<String>,
     /// The workflow file.
@@ -53,6 +55,8 @@ pub struct StepView {
     pub status: &'static str,
     /// Attempts so far.
     pub attempts: u32,
+    /// Most attempts.
+    pub limit: u32,
     /// When it was last started.
     #[serde(serialize_with = "moment_if")]
     pub started_at: Option<Timestamp>,
@@ -179,8 +183,8 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
     let has = |action: Option<&String>, word: &str| action.is_some_and(|action| action == word);
     let is_removed = has(outcome.and_then(|outcome| outcome.worktree_action.as_ref()), "removed");
     let is_deleted = has(outcome.and_then(|outcome| outcome.branch_action.as_ref()), "deleted");
-    let repository = run.place.repo_root.as_ref().filter(|_| is_removed);
-    let folder = repository.unwrap_or(&run.place.execution_root);
+    let checkout = run.place.repo_root.as_ref().filter(|_| is_removed);
+    let folder = checkout.unwrap_or(&run.place.execution_root);
     let is_in_place = run.place.executor_mode == IsolationMode::None.as_str();
     let has_branch = !is_in_place && !is_deleted;
     let branch = run.place.branch.as_deref().filter(|_| has_branch);
@@ -193,6 +197,7 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         then: standing.then.as_deref().map(line),
         intent: line(&run.settings.intent),
         folder: text::one_line(folder),
+        repository: repository(run),
         branch: branch.map(text::one_line),
         step: number,
         step_name: step.map_or_else(String::new, |record| line(&record.step.name)),
@@ -201,6 +206,8 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         risk: run.settings.risk.as_str(),
         started_at: Some(run.started_at),
         changed_at: Some(run.last_update),
+        ended_at: run.completed_at,
+        agent: run.turns.last().map(|turn| line(&turn.agent)),
         attempts: run.steps.iter().map(|record| u64::from(record.attempts)).sum(),
         active_ms: run.active_ms,
         cost_usd: run.usage.cost.known().map(Money::usd),
@@ -214,6 +221,45 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         in_fleet: false,
         last: None,
     }
+}
+
+/// The last part of the path of the checkout that a run was started in.
+fn repository(run: &Run) -> String {
+    let root = run.place.repo_root.as_ref().unwrap_or(&run.place.execution_root);
+    let name = root.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
+    line(name)
+}
+
+/// What a person can do to a run with one button now: `approve`, `redo` and `reject` at a gate, `retry`
+/// (with a note) and `resume`, `stop`, `undo`, `merge`, `pr` and `discard`. A screen offers these alone.
+pub fn actions(run: &Run, card: &RunCard) -> Vec<&'static str> {
+    let is_gate = choice(run).is_some_and(|choice| choice.is_gate);
+    let mut actions = match card.state {
+        _ if is_gate => vec!["approve", "redo", "reject"],
+        _ if card.in_fleet => Vec::new(),
+        _ if card.driver.is_some() => vec!["stop"],
+        RunState::Blocked => match run.next() {
+            Next::Blocked(blocker) if blocker.rejected => Vec::new(),
+            _ if run.is_driven_by_verbs() => vec!["retry"],
+            _ => vec!["retry", "resume"],
+        },
+        RunState::Interrupted | RunState::Idle | RunState::Limited | RunState::Paused => {
+            vec!["resume"]
+        }
+        RunState::Completed if run.may_be_handed_on() && run.place.branch.is_some() => {
+            vec!["merge", "pr", "discard"]
+        }
+        RunState::Waits
+        | RunState::Running
+        | RunState::Unreadable
+        | RunState::Completed
+        | RunState::Abandoned => Vec::new(),
+    };
+    let is_at_rest = card.driver.is_none() && card.state != RunState::Running && !run.is_over();
+    if is_at_rest && !card.in_fleet && !run.checkpoints.is_empty() {
+        actions.push("undo");
+    }
+    actions
 }
 
 fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState {
@@ -283,6 +329,7 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
         then: None,
         intent: String::new(),
         folder: String::new(),
+        repository: String::new(),
         branch: None,
         step: 0,
         step_name: String::new(),
@@ -291,6 +338,8 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
         risk: "",
         started_at: None,
         changed_at: None,
+        ended_at: None,
+        agent: None,
         attempts: 0,
         active_ms: 0,
         cost_usd: None,
@@ -324,6 +373,7 @@ fn step(run: &Run, record: &StepRecord) -> StepView {
         symbol,
         status,
         attempts: record.counted_attempts(),
+        limit: record.limit(),
         started_at: record.started_at,
         completed_at: record.completed_at,
         checks: checks(record).iter().map(check_view).collect(),

@@ -48,12 +48,6 @@ pub(super) fn class_of(symbol: &str) -> &'static str {
     }
 }
 
-/// A symbol and the word that says the same.
-pub(super) fn marked(symbol: &str, word: &str) -> String {
-    let space = if symbol.is_empty() { "" } else { " " };
-    format!("<span class=\"{}\">{}{space}{}</span>", class_of(symbol), mark(symbol), escaped(word))
-}
-
 /// A whole document around `body`, which is HTML already.
 pub(super) fn page(title: &str, body: &str) -> String {
     let title = escaped(title);

@@ -1,7 +1,5 @@
 //! The attempts, checks and gates of a run over time, to scale.
 
-use std::ops::RangeInclusive;
-
 use super::html::escaped;
 use onloop_run::{CheckVerdict, LogEntry, Run, StepRecord, checks};
 use onloop_syntax::text;
@@ -55,30 +53,17 @@ struct Decision {
 /// The drawing as SVG, with a description for those who cannot see it. Empty for a run in which
 /// nothing has happened.
 pub(super) fn drawn(run: &Run) -> String {
-    drawn_of(run, &(1..=u32::MAX))
-}
-
-/// The same of these steps alone, and of the time that they took.
-pub(super) fn drawn_of(run: &Run, steps: &RangeInclusive<u32>) -> String {
-    let (mut spans, mut decisions) = read(run);
-    spans.retain(|span| steps.contains(&span.step));
-    decisions.retain(|decision| steps.contains(&decision.step));
-    let shown = || run.steps.iter().filter(|record| steps.contains(&record.step.number));
-    let first = shown().next().map_or(1, |record| record.step.number);
+    let (spans, decisions) = read(run);
     let Some(end) = spans.iter().map(|span| span.to).chain(decisions.iter().map(|d| d.at)).max()
     else {
         return String::new();
     };
-    let from_spans = spans.iter().map(|span| span.from);
-    let begin = match first {
-        1 => run.started_at,
-        _ => from_spans.chain(decisions.iter().map(|d| d.at)).min().unwrap_or(run.started_at),
-    };
+    let begin = run.started_at;
     let total = end.millis_since(begin).max(1) as f64;
     let x = |at: Timestamp| {
         LEFT + (WIDTH - LEFT - 10.0) * (at.millis_since(begin) as f64 / total).min(1.0)
     };
-    let height = ROW * (shown().count() as f64 + 1.0) + 4.0;
+    let height = ROW * (run.steps.len() as f64 + 1.0) + 4.0;
     let took = text::span(end.millis_since(begin));
     let attempts = spans.iter().filter(|span| span.kind != Kind::Waits).count() as u64;
     let label = format!(
@@ -89,12 +74,12 @@ pub(super) fn drawn_of(run: &Run, steps: &RangeInclusive<u32>) -> String {
         "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{}\">\n",
         escaped(&label)
     );
-    for (index, record) in shown().enumerate() {
+    for (index, record) in run.steps.iter().enumerate() {
         let y = ROW * index as f64 + 14.0;
         let name = format!("{}. {}", record.step.number, text::one_line(&record.step.name));
         out += &format!("<text x=\"0\" y=\"{y}\">{}</text>\n", escaped(&text::ellipsis(&name, 30)));
     }
-    let row = |step: u32| ROW * f64::from(step.saturating_sub(first));
+    let row = |step: u32| ROW * f64::from(step.saturating_sub(1));
     let bar = |class: &str,
                (from, to): (Timestamp, Timestamp),
                (y, height): (f64, u32),
@@ -117,7 +102,7 @@ pub(super) fn drawn_of(run: &Run, steps: &RangeInclusive<u32>) -> String {
             format!("step {}: {word}, {}", span.step, text::span(span.to.millis_since(span.from)));
         out += &bar(class, (span.from, span.to), (row(span.step) + 4.0, 12), &title);
     }
-    for record in shown() {
+    for record in &run.steps {
         let step = record.step.number;
         for check in checked(record, &spans) {
             let word = if check.passed { "passed" } else { "failed" };

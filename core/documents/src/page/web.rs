@@ -1,100 +1,34 @@
-//! The pages of `onloop web`, made for a phone that is held in one hand.
+//! The pages of `onloop web`.
 //!
-//! They need no script for anything that decides; the script only looks again when something has changed.
-
-mod board;
-mod run;
-#[cfg(test)]
-mod tests;
+//! The page of a person who is signed in is one script, which draws the facts that the server sends as JSON.
+//! Its source is in `npm/web`; what the bundler makes of it is kept here, so that both hosts embed it. The few
+//! pages before that are written here, and need no script.
 
 use super::html::escaped;
-use onloop_syntax::text;
-use onloop_syntax::time::Timestamp;
 
-pub use board::board_page;
-pub use run::{RunPage, Shown, diff_page, run_page};
-
-const OWN_STYLE: &str = include_str!("web/web.css");
-/// The script: it looks again when something has changed.
-pub const SCRIPT: &str = include_str!("web/live.js");
+/// The script of the page, bundled from `npm/web`.
+pub const SCRIPT: &str = include_str!("web/app.js");
+/// The style of every page, bundled from `npm/web`.
+pub const STYLE: &str = include_str!("web/app.css");
 /// The picture in a browser's tab.
 pub const ICON: &str = include_str!("web/icon.svg");
 
-/// The style of every page. It is in the page, so that it is painted without a further call; the
-/// policy names its digest.
-pub fn style() -> String {
-    format!("{}{OWN_STYLE}", super::html::STYLE)
+/// The page of a person who is signed in; everything lies below `root`, which has no slash at its end.
+pub fn app_page(root: &str) -> String {
+    let root = escaped(root);
+    document(
+        "onloop",
+        "<script src=\"/app.js\" defer></script>\n",
+        &format!(
+            "<div id=\"app\" data-root=\"{root}\"></div>\n<noscript><p>This page needs its script. \
+             In a terminal, run <code>onloop approve</code>.</p></noscript>\n"
+        ),
+    )
 }
 
-/// What all pages of one browser share.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// The path below which everything lies, without a slash at its end.
-    pub root: String,
-    /// What the form for signing out has to say.
-    pub out: String,
-    /// When the page is made.
-    pub now: Timestamp,
-}
-
-/// What the script of a page has to know to keep it as it is on the machine.
-#[derive(Clone, Copy)]
-struct Live<'a> {
-    /// Its address below the root: what a form led to has another one, under which nothing is.
-    page: &'a str,
-    /// The stream that tells when it has changed, as far as the query lacks `seen`.
-    events: &'a str,
-    /// Digest of what it shows. The stream goes on from there, so that nothing is missed before it opens.
-    seen: &'a str,
-}
-
-impl Frame {
-    /// A page for whoever is signed in; `live`: it changes while it is open.
-    fn page(&self, title: &str, live: Option<Live<'_>>, main: &str) -> String {
-        let (root, out) = (&self.root, &self.out);
-        let data = live.map_or_else(String::new, |live| {
-            format!(
-                " data-page=\"{root}{}\" data-events=\"{root}{}seen={}\" data-now=\"{}\"",
-                escaped(live.page),
-                escaped(live.events),
-                escaped(live.seen),
-                self.now.to_rfc3339()
-            )
-        });
-        document(
-            title,
-            &format!(
-                "<header class=\"top\"><nav aria-label=\"Pages\"><a class=\"home\" href=\"{root}/\">\
-                 onloop</a></nav>\n<p id=\"live\" class=\"faint\" role=\"status\"></p>\n\
-                 <form method=\"post\" action=\"{root}/out\"><input type=\"hidden\" name=\"form\" \
-                 value=\"{out}\"><button class=\"quiet\">Sign out</button></form></header>\n\
-                 <main id=\"main\"{data}>\n{main}</main>\n"
-            ),
-        )
-    }
-
-    /// How long ago something was, with the time itself as its title.
-    fn ago(&self, at: Timestamp) -> String {
-        let moment = at.to_rfc3339();
-        let words = text::ago(self.now.millis_since(at));
-        format!("<time datetime=\"{moment}\" title=\"{moment}\">{words}</time>")
-    }
-}
-
-/// A page for whoever is not signed in, or whose call was turned away: a title and a few sentences, in
+/// A page for a browser that is not signed in, or whose call was turned away: a title and a few sentences, in
 /// which `back` leads on.
 pub fn notice_page(title: &str, sentences: &[&str], back: Option<(&str, &str)>) -> String {
-    document(title, &format!("<main id=\"main\">\n{}</main>\n", notice(title, sentences, back)))
-}
-
-/// The same in answer to a form, whose address shows nothing: from there a browser reloads `page`.
-pub fn outcome_page(title: &str, sentences: &[&str], page: &str) -> String {
-    let main = notice(title, sentences, Some((page, "To the beginning")));
-    let page = escaped(page);
-    document(title, &format!("<main id=\"main\" data-page=\"{page}\">\n{main}</main>\n"))
-}
-
-fn notice(title: &str, sentences: &[&str], back: Option<(&str, &str)>) -> String {
     let mut main = format!("<h1>{}</h1>\n", escaped(title));
     for sentence in sentences {
         main += &format!("<p>{}</p>\n", escaped(sentence));
@@ -106,16 +40,17 @@ fn notice(title: &str, sentences: &[&str], back: Option<(&str, &str)>) -> String
             escaped(words)
         );
     }
-    main
+    document(title, "", &format!("<main class=\"notice\">\n{main}</main>\n"))
 }
 
-/// The page behind the link that the terminal shows. Looking at it uses nothing up: a preview may do
-/// that, too.
+/// The page behind the link that the terminal shows. A preview may open it, too: only the button uses the
+/// key up.
 pub fn door_page(key: &str) -> String {
     document(
         "Sign in",
+        "",
         &format!(
-            "<main id=\"main\">\n<h1>Sign in to onloop</h1>\n\
+            "<main class=\"notice\">\n<h1>Sign in to onloop</h1>\n\
              <p>This browser will see every run on this machine and decide at gates.</p>\n\
              <form method=\"post\" action=\"/in\"><input type=\"hidden\" name=\"key\" value=\"{}\">\
              <button class=\"main\" autofocus>Sign in on this browser</button></form>\n</main>\n",
@@ -136,15 +71,40 @@ pub fn leading_page(link: &str) -> String {
 }
 
 /// A whole document; the policy is in the headers of the answer.
-fn document(title: &str, body: &str) -> String {
+fn document(title: &str, head: &str, body: &str) -> String {
     let title = escaped(title);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<link rel=\"icon\" href=\"/icon.svg\" type=\"image/svg+xml\">\n\
-         <style>{}</style>\n<script src=\"/live.js\" defer></script>\n\
-         </head>\n<body class=\"web\">\n{body}</body>\n</html>\n",
-        style()
+         <link rel=\"stylesheet\" href=\"/app.css\">\n{head}</head>\n<body>\n{body}</body>\n</html>\n"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_hold_text_and_neither_script_nor_style_of_their_own() {
+        let hostile = "</script><b>\"'\u{202e}";
+        let pages = [app_page(hostile), door_page(hostile), notice_page(hostile, &[hostile], None)];
+        for page in pages {
+            assert!(!page.contains("<b>") && !page.contains('\u{202e}'), "{page}");
+            assert!(!page.contains("<style") && !page.contains(" style="), "{page}");
+            assert!(!page.contains("<script>") && !page.contains(" onclick"), "{page}");
+        }
+    }
+
+    #[test]
+    fn the_page_asks_nobody_else_and_is_small() {
+        for word in ["@import", "url(", "http:", "https:"] {
+            assert!(!STYLE.contains(word), "{word}");
+        }
+        // Names of formats, which nothing is loaded from.
+        let script = SCRIPT.replace("http://www.w3.org/", "");
+        assert!(!script.contains("http:") && !script.contains("https:"));
+        assert!(SCRIPT.len() + STYLE.len() + ICON.len() < 100_000);
+    }
 }

@@ -52,7 +52,7 @@ fn path_of(paths: &Paths, run: &Run) -> Option<String> {
 }
 
 /// The last lines of a file, fit for a screen.
-async fn tail(io: &Io, path: &str, limit_bytes: u64) -> Vec<String> {
+pub(super) async fn tail(io: &Io, path: &str, limit_bytes: u64) -> Vec<String> {
     let Ok((bytes, size_bytes)) = io.read_tail(path, limit_bytes).await else {
         return Vec::new();
     };

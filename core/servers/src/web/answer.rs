@@ -1,21 +1,13 @@
 //! Answers, and the headers that all of them have.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest, Sha256};
-
-use onloop_documents::page::web as page;
 use onloop_effect::CallAnswer;
+use serde_json::Value;
 
-/// Only our own script and picture, and the very style that is in our pages; no frames, and forms only to
-/// us.
-fn policy() -> String {
-    let style = STANDARD.encode(Sha256::digest(page::style().as_bytes()));
-    format!(
-        "default-src 'none'; script-src 'self'; style-src 'sha256-{style}'; img-src 'self'; \
-         connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-    )
-}
+/// Only our own script, style and picture; no frames, and forms only to us. What is a script can come from
+/// nothing that the page makes of text, so text of an agent cannot become one.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                      connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// What a browser must do with every answer. With `no-referrer` it would not say where a form comes
 /// from, and that is checked; `same-origin` sends it only to this server.
@@ -34,7 +26,9 @@ const HEADERS: [(&str, &str); 7] = [
 pub(super) enum Content {
     Page,
     Script,
+    Style,
     Picture,
+    Data,
     Events,
 }
 
@@ -43,6 +37,8 @@ impl Content {
         match self {
             Content::Page => "text/html; charset=utf-8",
             Content::Script => "text/javascript; charset=utf-8",
+            Content::Style => "text/css; charset=utf-8",
+            Content::Data => "application/json",
             Content::Picture => "image/svg+xml",
             Content::Events => "text/event-stream",
         }
@@ -52,13 +48,29 @@ impl Content {
 /// An answer with a body.
 pub(super) fn answer(status: u16, content: Content, body: &str) -> CallAnswer {
     let own = ("content-type", content.as_str());
-    let policy = policy();
-    let pairs = HEADERS.into_iter().chain([("content-security-policy", policy.as_str()), own]);
+    let pairs = HEADERS.into_iter().chain([("content-security-policy", POLICY), own]);
     CallAnswer {
         status,
         headers: pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         body: body.as_bytes().to_vec().into(),
         open: content == Content::Events,
+    }
+}
+
+/// Facts as JSON; members that are null are left out.
+pub(super) fn data(status: u16, mut facts: Value) -> CallAnswer {
+    leave_out_nulls(&mut facts);
+    answer(status, Content::Data, &facts.to_string())
+}
+
+fn leave_out_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(leave_out_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_out_nulls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 

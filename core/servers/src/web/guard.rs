@@ -42,6 +42,7 @@ pub(super) enum Admitted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum File {
     Script,
+    Style,
     Picture,
 }
 
@@ -205,7 +206,8 @@ impl Doorkeeper {
         query: &str,
     ) -> Result<Admitted, TurnedAway> {
         match path {
-            "/live.js" => return Ok(Admitted::File(File::Script)),
+            "/app.js" => return Ok(Admitted::File(File::Script)),
+            "/app.css" => return Ok(Admitted::File(File::Style)),
             "/icon.svg" => return Ok(Admitted::File(File::Picture)),
             _ => {}
         }

@@ -1,27 +1,52 @@
 //! What an address means.
 
 use super::form::Fields;
+use onloop_engine::board::AttemptText;
 use onloop_run::is_run_id;
 
 /// What there is to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sight {
-    /// Everything.
-    Board,
-    /// One run; its steps from this one on, or those around the one that it is at.
-    Run { id: String, from: Option<u32> },
-    /// What a run has changed: since the last approval, or in one step.
-    Diff { id: String, step: Option<u32> },
+    /// The page, whose script asks for everything else.
+    Page,
+    /// Facts, as JSON.
+    Facts(Facts),
     /// A stream that tells when to look again: when one run, or anything, is not as the page that listens
     /// has `seen` it any more.
     Events { id: Option<String>, seen: String },
 }
 
+/// Facts that the page asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Facts {
+    /// Everything on this machine.
+    Board,
+    /// One run.
+    Run { id: String },
+    /// The attempts at a step.
+    Attempts { id: String, step: u32 },
+    /// The log or the prompt of an attempt.
+    Text { id: String, attempt: String, kind: AttemptText },
+    /// What was changed.
+    Diff { id: String, of: DiffOf },
+}
+
+/// Whose change is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum DiffOf {
+    /// That of the whole run.
+    Run,
+    /// What nobody has approved yet.
+    Unapproved,
+    /// That of a step, or of an attempt at it, such as `2-1`.
+    Part(String),
+}
+
 /// What can be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Act {
-    /// The decision at a gate or a review of a run.
-    Decide { id: String },
+    /// An action on a run.
+    Run { id: String },
     /// The answer to a call of a tool that waits.
     Answer { call: String },
     /// The end of this browser's session.
@@ -31,13 +56,10 @@ pub(super) enum Act {
 /// What `path`, which begins behind the name of the place, shows.
 pub(super) fn place(path: &str, query: &str) -> Option<Sight> {
     let query = Fields::read(query)?;
-    let number = |name: &str| match query.get(name) {
-        "" => Some(None),
-        digits => digits.parse().ok().filter(|number| *number > 0).map(Some),
-    };
     let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     Some(match parts.as_slice() {
-        [""] => Sight::Board,
+        [""] => Sight::Page,
+        ["run", id] if is_run_id(id) => Sight::Page,
         ["events"] => {
             let seen = query.get("seen").to_owned();
             match query.get("run") {
@@ -46,12 +68,43 @@ pub(super) fn place(path: &str, query: &str) -> Option<Sight> {
                 _ => return None,
             }
         }
-        ["run", id] if is_run_id(id) => Sight::Run { id: (*id).to_owned(), from: number("from")? },
-        ["run", id, "diff"] if is_run_id(id) => {
-            Sight::Diff { id: (*id).to_owned(), step: number("step")? }
+        ["data"] => Sight::Facts(Facts::Board),
+        ["data", "run", id] if is_run_id(id) => Sight::Facts(Facts::Run { id: (*id).to_owned() }),
+        ["data", "run", id, what] if is_run_id(id) => {
+            Sight::Facts(part_of_run((*id).to_owned(), what, &query)?)
         }
         _ => return None,
     })
+}
+
+fn part_of_run(id: String, what: &str, query: &Fields) -> Option<Facts> {
+    Some(match what {
+        "attempts" => Facts::Attempts { id, step: query.get("step").parse().ok()? },
+        "log" | "prompt" => {
+            let kind = if what == "log" { AttemptText::Log } else { AttemptText::Prompt };
+            let attempt = Some(query.get("attempt")).filter(|name| is_attempt(name))?.to_owned();
+            Facts::Text { id, attempt, kind }
+        }
+        "diff" => {
+            let of = match query.get("of") {
+                "run" => DiffOf::Run,
+                "unapproved" => DiffOf::Unapproved,
+                part if is_number(part) || is_attempt(part) => DiffOf::Part(part.to_owned()),
+                _ => return None,
+            };
+            Facts::Diff { id, of }
+        }
+        _ => return None,
+    })
+}
+
+/// Whether `name` is that of an attempt, such as `2-1`. It becomes a part of a path.
+fn is_attempt(name: &str) -> bool {
+    name.split_once('-').is_some_and(|(step, attempt)| is_number(step) && is_number(attempt))
+}
+
+fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.len() <= 9 && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// What `path` changes.
@@ -59,7 +112,7 @@ pub(super) fn act(path: &str) -> Option<Act> {
     let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     Some(match parts.as_slice() {
         ["out"] => Act::SignOut,
-        ["run", id, "gate"] if is_run_id(id) => Act::Decide { id: (*id).to_owned() },
+        ["run", id] if is_run_id(id) => Act::Run { id: (*id).to_owned() },
         ["call", id] if is_call_id(id) => Act::Answer { call: (*id).to_owned() },
         _ => return None,
     })
@@ -79,23 +132,35 @@ mod tests {
         let events = |id: Option<&str>, seen: &str| {
             Some(Sight::Events { id: id.map(str::to_owned), seen: seen.to_owned() })
         };
-        let run = |from| Some(Sight::Run { id: id.to_owned(), from });
+        let run = "/run/a-20260320T212315Z";
+        let data = |what: &str| format!("/data{run}{what}");
+        let facts = |facts| Some(Sight::Facts(facts));
+        let text = |attempt: &str, kind| {
+            facts(Facts::Text { id: id.to_owned(), attempt: attempt.to_owned(), kind })
+        };
+        let diff = |of| facts(Facts::Diff { id: id.to_owned(), of });
         let table = [
-            ("/", "", Some(Sight::Board)),
+            ("/", "", Some(Sight::Page)),
             ("", "", None),
             ("//", "", None),
-            ("/run/a-20260320T212315Z", "", run(None)),
-            ("/run/a-20260320T212315Z", "from=51", run(Some(51))),
-            ("/run/a-20260320T212315Z", "from=0", None),
-            ("/run/a-20260320T212315Z", "from=x", None),
+            (run, "", Some(Sight::Page)),
+            (run, "step=2&tab=diff", Some(Sight::Page)),
             ("/run/..", "", None),
             ("/run/..%2f", "", None),
             ("/run/a-20260320T212315Z/", "", None),
-            (
-                "/run/a-20260320T212315Z/diff",
-                "step=2",
-                Some(Sight::Diff { id: id.to_owned(), step: Some(2) }),
-            ),
+            ("/data", "", facts(Facts::Board)),
+            (&data(""), "", facts(Facts::Run { id: id.to_owned() })),
+            (&data("/attempts"), "step=2", facts(Facts::Attempts { id: id.to_owned(), step: 2 })),
+            (&data("/attempts"), "", None),
+            (&data("/log"), "attempt=2-1", text("2-1", AttemptText::Log)),
+            (&data("/prompt"), "attempt=2-1", text("2-1", AttemptText::Prompt)),
+            (&data("/log"), "attempt=../2-1", None),
+            (&data("/log"), "attempt=2", None),
+            (&data("/diff"), "of=run", diff(DiffOf::Run)),
+            (&data("/diff"), "of=unapproved", diff(DiffOf::Unapproved)),
+            (&data("/diff"), "of=2", diff(DiffOf::Part("2".to_owned()))),
+            (&data("/diff"), "of=2-1", diff(DiffOf::Part("2-1".to_owned()))),
+            (&data("/diff"), "of=HEAD", None),
             ("/events", "", events(None, "")),
             ("/events", "seen=f1f0", events(None, "f1f0")),
             ("/events", "run=a-20260320T212315Z&seen=f1f0", events(Some(id), "f1f0")),
@@ -106,7 +171,8 @@ mod tests {
         }
         let table = [
             ("/out", Some(Act::SignOut)),
-            ("/run/a-20260320T212315Z/gate", Some(Act::Decide { id: id.to_owned() })),
+            (run, Some(Act::Run { id: id.to_owned() })),
+            ("/run/a-20260320T212315Z/gate", None),
             ("/call/1f2e3d4c", Some(Act::Answer { call: "1f2e3d4c".to_owned() })),
             ("/call/../x", None),
             ("/call/", None),

@@ -4,11 +4,11 @@ mod decide;
 mod open;
 mod show;
 
-use super::answer::{Content, answer, elsewhere, with_cookie};
+use super::answer::{Content, answer, data, elsewhere, with_cookie};
 use super::form::Fields;
 use super::guard::{Admitted, Doorkeeper, File, Outside, SignedIn, TurnedAway};
 use super::route::{Act, Sight, act, place};
-use onloop_documents::page::web::{self as page, Frame};
+use onloop_documents::page::web as page;
 use onloop_effect::{CallAnswer, Exit, Failure, FailureKind, Io, WebCall};
 use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::CommandError;
@@ -167,6 +167,7 @@ impl Server {
     async fn admitted(&mut self, call: u64, admitted: Admitted) -> Option<CallAnswer> {
         Some(match admitted {
             Admitted::File(File::Script) => answer(200, Content::Script, page::SCRIPT),
+            Admitted::File(File::Style) => answer(200, Content::Style, page::STYLE),
             Admitted::File(File::Picture) => answer(200, Content::Picture, page::ICON),
             Admitted::DecisionChannel { key } => answer(200, Content::Page, &page::door_page(&key)),
             Admitted::SignIn { key, is_https } => self.sign_in(&key, is_https).await,
@@ -174,7 +175,10 @@ impl Server {
                 Some(Sight::Events { id, seen }) => {
                     return self.listen(call, session, id, seen).await;
                 }
-                Some(place) => self.show(session, &place).await,
+                Some(Sight::Page) => {
+                    answer(200, Content::Page, &page::app_page(&self.guard.root()))
+                }
+                Some(Sight::Facts(facts)) => self.show(session, &facts).await,
                 None => self.nothing_there(),
             },
             Admitted::Change { session, path, form } => match act(&path) {
@@ -196,7 +200,7 @@ impl Server {
 
     async fn change(&mut self, session: SignedIn, act: &Act, form: &Fields) -> CallAnswer {
         match act {
-            Act::Decide { id } => self.decide(session, id, form).await,
+            Act::Run { id } => self.act_on_run(id, form).await,
             Act::Answer { call } => self.answer_waiting(call, form).await,
             Act::SignOut => {
                 let cookie = self.guard.sign_out(session);
@@ -223,14 +227,6 @@ impl Server {
         let root = format!("{}/", self.guard.root());
         let page = page::notice_page("Nothing is here", &[], Some((&root, "To the beginning")));
         answer(404, Content::Page, &page)
-    }
-
-    fn frame(&self, session: SignedIn) -> Frame {
-        Frame {
-            root: self.guard.root(),
-            out: self.guard.form_token(session, "/out"),
-            now: self.io.now(),
-        }
     }
 
     async fn forget_opened(&mut self) {

@@ -1,79 +1,108 @@
-//! What there is to see, and when to look again.
+//! The facts that the page asks for, and when to look again.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::*;
-use onloop_documents::board::{Board, RunView};
+use crate::web::route::{DiffOf, Facts};
+use onloop_documents::board::{Board, RunState, RunView, Sum};
 use onloop_documents::ledger::sha256;
-use onloop_documents::page::web::{RunPage, Shown, board_page, diff_page, run_page};
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::gate::{Change, Form as DiffForm, patch};
 use onloop_engine::state::store::{Paths, StateHome};
 use onloop_run::Run;
+use onloop_syntax::money::Money;
 
 impl Server {
-    pub(super) async fn show(&mut self, session: SignedIn, place: &Sight) -> CallAnswer {
-        match place {
-            Sight::Board => {
-                let board = self.watcher.look(&self.io).await;
-                let (spent, seen) = (self.watcher.spent(), digest_of_board(&board));
-                let token = |path: &str| self.guard.form_token(session, path);
-                self.page(200, &board_page(&self.frame(session), &board, &spent, &seen, &token))
+    pub(super) async fn show(&mut self, session: SignedIn, facts: &Facts) -> CallAnswer {
+        let found = match facts {
+            Facts::Board => Some(self.board(session).await),
+            Facts::Run { id } => self.run(session, id).await,
+            Facts::Attempts { id, step } => {
+                self.watcher.run(&self.io, id).await;
+                Some(json!(self.watcher.attempts(&self.io, id, *step).await))
             }
-            Sight::Run { id, from } => self.show_run(session, id, *from, None, 200).await,
-            Sight::Diff { id, step } => {
-                let Some(view) = self.watcher.run(&self.io, id).await else {
-                    return self.nothing_there();
-                };
-                let change = match (self.watcher.record(id), step) {
-                    (None, _) => Shown::default(),
-                    (Some(run), None) => shown(patch(&self.io, run).await),
-                    (Some(run), Some(step)) => shown(self.changed_by(run, *step).await),
-                };
-                self.page(200, &diff_page(&self.frame(session), &view, *step, &change))
+            Facts::Text { id, attempt, kind } => {
+                self.watcher.run(&self.io, id).await;
+                Some(json!(self.watcher.text(&self.io, id, attempt, *kind).await))
             }
-            // Answered where it is asked for.
-            Sight::Events { .. } => self.nothing_there(),
-        }
+            Facts::Diff { id, of } => {
+                self.watcher.run(&self.io, id).await;
+                match self.watcher.record(id) {
+                    Some(run) => Some(shown(self.patch_of(run, of).await)),
+                    None => None,
+                }
+            }
+        };
+        let Some(found) = found else { return self.nothing_there() };
+        let mut answer = data(200, found);
+        let body = String::from_utf8_lossy(&answer.body).into_owned();
+        answer.body = self.io.redacted(&body).into_bytes().into();
+        answer
     }
 
-    /// The page of a run; `said` is what a decision that was just made said.
-    pub(super) async fn show_run(
-        &mut self,
-        session: SignedIn,
-        id: &str,
-        from: Option<u32>,
-        said: Option<&str>,
-        status: u16,
-    ) -> CallAnswer {
-        let Some(view) = self.watcher.run(&self.io, id).await else { return self.nothing_there() };
-        let record = self.watcher.record(id);
-        let change = match record.filter(|_| view.facts.is_some()) {
-            Some(run) => shown(patch(&self.io, run).await),
-            None => Shown::default(),
-        };
-        let go_on = match record {
-            Some(run) => self.go_on(&view, run).await,
+    /// Everything on this machine.
+    async fn board(&mut self, session: SignedIn) -> Value {
+        let board = self.watcher.look(&self.io).await;
+        let spent = self.watcher.spent();
+        let seen = digest_of_board(&board);
+        let tokens = board.calls.iter().map(|call| {
+            let path = format!("/call/{}", call.id);
+            (call.id.clone(), Value::from(self.guard.form_token(session, &path)))
+        });
+        let tokens: Map<String, Value> = tokens.collect();
+        let mut found = self.common(session, seen);
+        found.extend([
+            ("board".to_owned(), json!(board)),
+            ("days".to_owned(), costs(&spent.days)),
+            ("agents".to_owned(), costs(&spent.agents)),
+            ("tokens".to_owned(), tokens.into()),
+        ]);
+        found.into()
+    }
+
+    /// One run. What its steps have come to in detail, and their logs, are asked for by themselves.
+    async fn run(&mut self, session: SignedIn, id: &str) -> Option<Value> {
+        let mut view = self.watcher.run(&self.io, id).await?;
+        let mut found = self.common(session, digest_of_run(&view));
+        let advice = match self.watcher.record(id) {
+            Some(run) => self.advice(&view, run).await,
             None => None,
         };
-        let page = RunPage {
-            view: &view,
-            run: record,
-            change: &change,
-            from,
-            form: &self.guard.form_token(session, &format!("/run/{id}/gate")),
-            go_on: go_on.as_deref(),
-            seen: &digest_of_run(&view),
-            said,
-        };
-        self.page(status, &run_page(&self.frame(session), &page))
+        view.log.clear();
+        view.steps.iter_mut().for_each(|step| step.checks.clear());
+        found.extend([
+            ("run".to_owned(), json!(view)),
+            ("advice".to_owned(), json!(advice)),
+            ("token".to_owned(), self.guard.form_token(session, &format!("/run/{id}")).into()),
+        ]);
+        Some(found.into())
     }
 
-    /// The commands that continue a run without a driver, where the page has no button
-    /// for it.
-    async fn go_on(&self, view: &RunView, run: &Run) -> Option<String> {
+    /// What every page needs.
+    fn common(&self, session: SignedIn, seen: String) -> Map<String, Value> {
+        let states = RunState::ALL.iter().map(|state| {
+            let facts = json!({
+                "mark": state.mark(),
+                "words": state.words(),
+                "needs_person": state.needs_person(),
+                "is_over": state.is_over(),
+            });
+            (state.as_str().to_owned(), facts)
+        });
+        let states: Map<String, Value> = states.collect();
+        Map::from_iter([
+            ("now".to_owned(), self.io.now().to_rfc3339_millis().into()),
+            ("seen".to_owned(), seen.into()),
+            ("states".to_owned(), states.into()),
+            ("out".to_owned(), self.guard.form_token(session, "/out").into()),
+        ])
+    }
+
+    /// The commands that continue a run without a driver.
+    async fn advice(&self, view: &RunView, run: &Run) -> Option<String> {
         let has_buttons = view.choice.as_ref().is_some_and(|choice| choice.is_gate);
         if run.is_over() || has_buttons || view.card.driver.is_some() {
             return None;
@@ -83,13 +112,17 @@ impl Server {
         Some(what_takes_further(&self.io, &paths, run).await)
     }
 
-    fn page(&self, status: u16, page: &str) -> CallAnswer {
-        answer(status, Content::Page, &self.io.redacted(page))
+    async fn patch_of(&self, run: &Run, of: &DiffOf) -> Result<String, Failure> {
+        match of {
+            DiffOf::Unapproved => patch(&self.io, run).await,
+            DiffOf::Run => self.changed_by(run, None).await,
+            DiffOf::Part(name) => self.changed_by(run, Some(name)).await,
+        }
     }
 
-    async fn changed_by(&self, run: &Run, step: u32) -> Result<String, Failure> {
-        let Some(ends) = run.checkpoints_around(Some(&step.to_string())) else {
-            return Err(Failure::new(FailureKind::NotFound, "nothing was kept of this step"));
+    async fn changed_by(&self, run: &Run, part: Option<&str>) -> Result<String, Failure> {
+        let Some(ends) = run.checkpoints_around(part) else {
+            return Err(Failure::new(FailureKind::NotFound, "no checkpoint has this work"));
         };
         match Change::between(&self.io, run, ends).await? {
             Some(change) => change.show(&self.io, DiffForm::Patch).await,
@@ -206,18 +239,30 @@ fn digest(shown: &impl Serialize) -> String {
     sha256(serde_json::to_string(shown).unwrap_or_default().as_bytes())
 }
 
-/// A change as far as a page shows it.
-fn shown(patch: Result<String, Failure>) -> Shown {
+fn costs(sums: &[(String, Sum)]) -> Value {
+    let cost = |(name, sum): &(String, Sum)| {
+        json!({
+            "name": name,
+            "turns": sum.turns,
+            "unknown": sum.unknown,
+            "tokens": sum.tokens,
+            "cost_usd": sum.known().map(Money::usd),
+        })
+    };
+    sums.iter().map(cost).collect()
+}
+
+/// A change as far as the page shows it. What hides in it is spelled out: a person decides about it.
+fn shown(patch: Result<String, Failure>) -> Value {
     match patch {
         Ok(patch) => {
+            let patch = text::visible(&patch, &['\n', '\t']);
             let kept = text::prefix(&patch, limits::WEB_PATCH_BYTES);
             let is_cut = kept.len() < patch.len();
             // A line that was cut in the middle would say something else.
             let end = if is_cut { kept.rfind('\n').map_or(0, |end| end + 1) } else { kept.len() };
-            Shown { patch: kept[..end].to_owned(), is_cut, trouble: None }
+            json!({ "patch": &kept[..end], "is_cut": is_cut })
         }
-        Err(failure) => {
-            Shown { trouble: Some(text::one_line(&failure.message)), ..Shown::default() }
-        }
+        Err(failure) => json!({ "patch": "", "trouble": text::one_line(&failure.message) }),
     }
 }

@@ -1,0 +1,152 @@
+// A change: its files as a tree, and the lines of each file behind a fold.
+
+import { useState } from "preact/hooks";
+import type { Diff } from "./facts.js";
+import { counted } from "./words.js";
+
+interface Line {
+  kind: "add" | "del" | "same" | "place";
+  before?: number;
+  after?: number;
+  text: string;
+}
+
+export interface ChangedFile {
+  path: string;
+  /** What git says besides: a new file, another name, a binary. */
+  notes: string[];
+  added: number;
+  removed: number;
+  lines: Line[];
+}
+
+/** The files of a patch as git writes it. */
+export function filesOf(patch: string): ChangedFile[] {
+  const files: ChangedFile[] = [];
+  let file: ChangedFile | undefined;
+  let [isInHunk, before, after] = [false, 0, 0];
+  for (const text of patch.split("\n")) {
+    if (text.startsWith("diff --git ")) {
+      file = { path: pathOf(text), notes: [], added: 0, removed: 0, lines: [] };
+      files.push(file);
+      isInHunk = false;
+    } else if (file === undefined) {
+      continue;
+    } else if (text.startsWith("@@")) {
+      const [, from, to] = /^@@ -(\d+)(?:,\d+)? \+(\d+)/.exec(text) ?? [];
+      [isInHunk, before, after] = [true, Number(from ?? 1), Number(to ?? 1)];
+      file.lines.push({ kind: "place", text });
+    } else if (!isInHunk) {
+      if (text.startsWith("+++ ") && text !== "+++ /dev/null") file.path = unquoted(text.slice(4)).replace(/^b\//, "");
+      else if (text !== "" && !/^(---|\+\+\+|index) /.test(text)) file.notes.push(text);
+    } else if (text.startsWith("+")) {
+      file.added += 1;
+      file.lines.push({ kind: "add", after: after++, text: text.slice(1) });
+    } else if (text.startsWith("-")) {
+      file.removed += 1;
+      file.lines.push({ kind: "del", before: before++, text: text.slice(1) });
+    } else if (text.startsWith(" ")) {
+      file.lines.push({ kind: "same", before: before++, after: after++, text: text.slice(1) });
+    } else if (text.startsWith("\\")) {
+      file.lines.push({ kind: "place", text });
+    }
+  }
+  return files;
+}
+
+/** The path in `diff --git a/x b/x`, which both ends of most files share. */
+function pathOf(head: string): string {
+  const rest = head.slice("diff --git ".length);
+  const half = (rest.length - 1) / 2;
+  const [a, b] = [rest.slice(0, half), rest.slice(half + 1)];
+  if (a.slice(2) === b.slice(2)) return b.slice(2);
+  return unquoted(/(?: |^)("?b\/.*)$/.exec(rest)?.[1] ?? rest).replace(/^b\//, "");
+}
+
+/** Git quotes a name with unusual characters. */
+function unquoted(name: string): string {
+  return name.startsWith('"') ? name.slice(1).replace(/"\t?$/, "") : name.replace(/\t$/, "");
+}
+
+/** More lines than these stay folded until they are asked for. */
+const OPEN_LINES = 400;
+/** Lines of a file that are drawn at once. */
+const LINES_AT_ONCE = 2000;
+
+/** The changed files; `what` is a clause that names the change. */
+export function DiffView({ diff, what }: { diff: Diff | undefined; what: string }) {
+  if (diff === undefined) return <p class="faint">Reading the change…</p>;
+  if (diff.trouble !== undefined) return <p class="bad">The change cannot be shown: {diff.trouble}</p>;
+  const files = filesOf(diff.patch);
+  if (files.length === 0) return <p>No file changed {what}.</p>;
+  const all = files.reduce((sum, file) => sum + file.lines.length, 0);
+  let room = OPEN_LINES;
+  const isOpen = (file: ChangedFile) => {
+    room -= file.lines.length;
+    return all <= OPEN_LINES || room >= 0;
+  };
+  const [added, removed] = [files.reduce((sum, file) => sum + file.added, 0), files.reduce((sum, file) => sum + file.removed, 0)];
+  return (
+    <div class="diff">
+      <p class="stat"><strong>{counted(files.length, "file")} changed</strong> <span class="good">+{added}</span> <span class="bad">−{removed}</span> {what}</p>
+      {diff.is_cut === true && <p class="wait">This is only the beginning. All of it: <code>onloop diff</code></p>}
+      {files.length > 1 && <Tree files={files} />}
+      {files.map((file, index) => <FileView key={file.path} file={file} index={index} isOpen={isOpen(file)} />)}
+    </div>
+  );
+}
+
+/** The files by their folders. */
+function Tree({ files }: { files: ChangedFile[] }) {
+  const folders = new Map<string, [ChangedFile, number][]>();
+  files.forEach((file, index) => {
+    const folder = file.path.includes("/") ? file.path.slice(0, file.path.lastIndexOf("/")) : "";
+    folders.set(folder, [...(folders.get(folder) ?? []), [file, index]]);
+  });
+  const jump = (index: number) => (event: MouseEvent) => {
+    event.preventDefault();
+    const target = document.getElementById(`file-${index}`);
+    if (target instanceof HTMLDetailsElement) target.open = true;
+    target?.scrollIntoView();
+  };
+  return (
+    <nav class="tree" aria-label="Changed files">
+      {[...folders].map(([folder, inside]) => (
+        <div key={folder}>
+          {folder !== "" && <p class="faint">{folder}/</p>}
+          <ul>
+            {inside.map(([file, index]) => (
+              <li key={file.path}>
+                <a href={`#file-${index}`} onClick={jump(index)}>{file.path.slice(folder === "" ? 0 : folder.length + 1)}</a>{" "}
+                <span class="good">+{file.added}</span> <span class="bad">−{file.removed}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+function FileView({ file, index, isOpen }: { file: ChangedFile; index: number; isOpen: boolean }) {
+  const [isShown, show] = useState(isOpen);
+  const [most, setMost] = useState(LINES_AT_ONCE);
+  const left = file.lines.length - most;
+  return (
+    <details id={`file-${index}`} class="file" open={isOpen} onToggle={(event) => event.currentTarget.open && show(true)}>
+      <summary><code>{file.path}</code> <span class="good">+{file.added}</span> <span class="bad">−{file.removed}</span></summary>
+      {isShown && (
+        <div class="lines" tabIndex={0} role="group" aria-label={`Changed lines of ${file.path}`}>
+          {file.notes.map((note) => <div key={note} class="line place"><span class="no" /><span class="no" /><code>{note}</code></div>)}
+          {file.lines.slice(0, most).map((line, at) => (
+            <div key={at} class={`line ${line.kind}`}>
+              <span class="no">{line.before}</span><span class="no">{line.after}</span>
+              <code>{line.kind === "add" ? "+" : line.kind === "del" ? "-" : line.kind === "same" ? " " : ""}{line.text}</code>
+            </div>
+          ))}
+        </div>
+      )}
+      {isShown && left > 0 && <button type="button" onClick={() => setMost(most + LINES_AT_ONCE)}>Show more of {counted(left, "line")}</button>}
+    </details>
+  );
+}

@@ -1,0 +1,74 @@
+// Small parts that several views share.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Said } from "./live.js";
+import { root } from "./live.js";
+import { go } from "./place.js";
+import { ago } from "./words.js";
+
+/** Few machines have letters for these, so they are drawn. */
+const DRAWN: Record<string, string> = {
+  "⏸": "M1 0h2v8H1zM5 0h2v8H5z",
+  "⏳": "M1 0h6L4.5 4 7 8H1l2.5-4z",
+  "→": "M0 3h4V0l4 4-4 4V5H0z",
+};
+
+const CLASSES: Record<string, string> = {
+  "✓": "good",
+  "⚡": "good",
+  "✗": "bad",
+  "!": "bad",
+  "■": "bad",
+  "⏸": "wait",
+  "⏳": "wait",
+  "?": "wait",
+  "○": "wait",
+  "→": "act",
+};
+
+export const classOf = (symbol: string): string => CLASSES[symbol] ?? "faint";
+
+export function Mark({ symbol }: { symbol: string }) {
+  const path = DRAWN[symbol];
+  return (
+    <span class={`mark ${classOf(symbol)}`} aria-hidden="true">
+      {path === undefined ? symbol : <svg viewBox="0 0 8 8"><path d={path} fill="currentColor" /></svg>}
+    </span>
+  );
+}
+
+/** A link to a place of the page; with a modifier the browser opens it elsewhere. */
+export function Link({ to, children, ...rest }: { to: string; children: ComponentChildren; class?: string; id?: string }) {
+  const follow = (event: MouseEvent) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0) return;
+    event.preventDefault();
+    go(to);
+  };
+  return <a href={root + to} onClick={follow} {...rest}>{children}</a>;
+}
+
+export function Ago({ at, now }: { at: string | undefined; now: number }) {
+  if (at === undefined) return null;
+  return <time dateTime={at} title={new Date(at).toLocaleString("en-GB")}>{ago(now - Date.parse(at))}</time>;
+}
+
+/** What onloop said about a decision. */
+export function Answer({ said }: { said: Said | undefined }) {
+  if (said === undefined) return null;
+  return said.isDone
+    ? <pre class="answer good" role="status">{said.said === "" ? "Done." : said.said}</pre>
+    : <pre class="answer bad" role="alert">{said.said}</pre>;
+}
+
+/** Time in which a click still means what was there before. */
+const CALM_MS = 700;
+
+/** Whether a click counts: not just after `key`, which names what the buttons are about, has changed. */
+export function useCalm(key: string): () => boolean {
+  const from = useRef({ key, at: -CALM_MS });
+  useEffect(() => {
+    if (from.current.key !== key) from.current = { key, at: performance.now() };
+  }, [key]);
+  return () => from.current.key === key && performance.now() - from.current.at >= CALM_MS;
+}

@@ -1,0 +1,245 @@
+// One run: its steps and attempts on the left, what one attempt left on the right.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Checks } from "./checks.js";
+import { Actions, Advice, Blocked, Completed, Confirmed, Gate, capital, hasDecision, useSend } from "./decision.js";
+import { DiffView } from "./diff.js";
+import type { Attempt, Diff, RunFacts, Step } from "./facts.js";
+import { useKeys } from "./keys.js";
+import { useFacts, useNow } from "./live.js";
+import { Log } from "./log.js";
+import { Ago, Answer, Link, Mark } from "./parts.js";
+import { choose, go } from "./place.js";
+import { between, clock, duration, money, tokens, workedMs } from "./words.js";
+
+const TABS = ["decision", "log", "diff", "checks", "prompt", "events"] as const;
+type Tab = (typeof TABS)[number];
+
+export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSearchParams; look: () => void }) {
+  const now = useNow(facts.now);
+  const { card, steps, choice, actions } = facts.run;
+  const { send, said, isSending } = useSend(facts, look);
+  const [draft, setDraft] = useState("");
+  const begun = steps.filter((step) => step.attempts > 0).at(-1)?.number ?? 1;
+  const present = (steps[card.step - 1]?.attempts ?? 0) > 0 ? card.step : begun;
+  const number = within(Number(query.get("step") ?? choice?.step ?? present), steps.length);
+  const attempts = useFacts<Attempt[]>(`/data/run/${card.id}/attempts?step=${number}`, facts.seen);
+  const wanted = Number(query.get("attempt"));
+  const attempt = attempts?.find((one) => one.number === wanted) ?? attempts?.at(-1);
+  const tabs = TABS.filter((tab) => tab !== "decision" || hasDecision(facts));
+  const named = tabs.find((tab) => tab === query.get("tab"));
+  const tab = named ?? tabs[0] ?? "log";
+  const move = (by: number) => choose({ step: String(within(number + by, steps.length)), attempt: "", tab: tab === "decision" ? "log" : tab });
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    u: () => go("/"),
+    a: () => choose({ tab: "decision", focus: "approve" }),
+    r: () => choose({ tab: "decision", focus: "redo" }),
+    ...Object.fromEntries(tabs.map((tab, index) => [String(index + 1), () => choose({ tab })])),
+  });
+  const title = card.intent === "" ? card.id : card.intent;
+  const state = facts.states[card.state];
+  return (
+    <main id="main" class="run">
+      <header class="about">
+        <h1 dir="auto">{title}</h1>
+        <p>
+          <strong><Mark symbol={state?.mark ?? ""} /> {state?.words}</strong> {capital(card.now) !== state?.words && <span dir="auto">{capital(card.now)}</span>} · <Ago at={card.since ?? card.changed_at} now={now} />
+        </p>
+        <p class="faint" dir="auto">
+          {[card.repository, card.branch, card.agent, `worked for ${duration(workedMs(card, now))}`, card.used].filter(Boolean).join(" · ")}
+        </p>
+        <Answer said={said} />
+        {draft !== "" && choice === undefined && <p class="wait">The decision was made elsewhere. Not sent: <q dir="auto">{draft}</q></p>}
+        <Actions facts={facts} send={send} isSending={isSending} />
+        {!hasDecision(facts) && <Advice advice={facts.advice} />}
+      </header>
+      <nav class="steps" aria-label="Steps">
+        <h2>{card.done} of {card.steps} {card.steps === 1 ? "step" : "steps"} done</h2>
+        <ol>
+          {steps.map((step) => (
+            <StepItem key={step.number} step={step} isSelected={step.number === number} attempts={step.number === number ? attempts : undefined} attempt={attempt} tab={tab} />
+          ))}
+        </ol>
+        <dl class="facts">
+          <dt>Run</dt><dd>{card.id}</dd>
+          <dt>Folder</dt><dd>{card.folder}</dd>
+          <dt>Workflow</dt><dd>{facts.run.workflow}</dd>
+          <dt>Report</dt><dd>{facts.run.report}</dd>
+        </dl>
+      </nav>
+      <section class="evidence" aria-label="Evidence">
+        <Tabs tabs={tabs} tab={tab} />
+        <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+          {tab === "decision" && (choice !== undefined
+            ? <Gate key={choice.step} facts={facts} now={now} send={send} isSending={isSending} focus={query.get("focus")} draft={draft} setDraft={setDraft} />
+            : actions.includes("retry")
+              ? <Blocked key={card.step} facts={facts} attempt={attempt} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
+              : <Completed facts={facts} send={send} isSending={isSending} />)}
+          {tab === "events" && <Events facts={facts} />}
+          {tab !== "decision" && tab !== "events" && attempt !== undefined && (
+            <>
+              <div class="attempt">
+                <AttemptHead step={steps[number - 1]} attempt={attempt} now={now} />
+                {actions.includes("undo") && attempt.acted_at !== undefined && (
+                  <Confirmed
+                    label="Undo to here" confirm="Undo" kind="quiet" isSending={isSending}
+                    question={`The files become those after attempt ${attempt.number} at step ${number}; what is there now is kept.`}
+                    onConfirm={() => void send({ action: "undo", to: `${number}-${attempt.number}` })}
+                  />
+                )}
+              </div>
+              <AttemptPart key={`${number}-${attempt.number}-${tab}`} id={card.id} tab={tab} step={number} attempt={attempt} version={facts.seen} now={now} of={query.get("of")} />
+            </>
+          )}
+          {tab !== "decision" && tab !== "events" && attempt === undefined && (
+            <p class="faint">{attempts === undefined ? "Reading the attempts…" : steps.length === 0 ? "The record of this run cannot be read." : "This step has not begun."}</p>
+          )}
+        </div>
+      </section>
+    </main>
+  );
+}
+
+const within = (number: number, last: number): number => Math.max(1, Math.min(last, number || 1));
+
+interface StepProps {
+  step: Step;
+  isSelected: boolean;
+  attempts: Attempt[] | undefined;
+  attempt: Attempt | undefined;
+  tab: Tab;
+}
+
+function StepItem({ step, isSelected, attempts, attempt, tab }: StepProps) {
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (isSelected) item.current?.scrollIntoView({ block: "nearest" });
+  }, [isSelected]);
+  const took = between(step.started_at, step.completed_at);
+  const next = tab === "decision" ? "log" : tab;
+  return (
+    <li ref={item}>
+      <button type="button" class="step" aria-current={isSelected ? "step" : undefined} onClick={() => choose({ step: String(step.number), attempt: "", tab: next })}>
+        <Mark symbol={step.symbol} />
+        <span class="name" dir="auto">{step.number}. {step.name}</span>
+        <span class="faint">
+          {step.status}{step.attempts > 0 && `, attempt ${step.attempts} of ${step.limit}`}{took !== undefined && `, ${duration(took)}`}
+        </span>
+        {step.reason !== undefined && <span class="bad" dir="auto">{step.reason}</span>}
+      </button>
+      {attempts !== undefined && attempts.length > 1 && (
+        <ul class="attempts">
+          {attempts.map((one) => (
+            <li key={one.number}>
+              <button type="button" aria-current={one.number === attempt?.number ? "true" : undefined} onClick={() => choose({ step: String(step.number), attempt: String(one.number), tab: next })}>
+                <Mark symbol={symbolOf(one)} /> Attempt {one.number} <span class="faint">{one.result === "failed" ? one.reason : ""}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+const symbolOf = (attempt: Attempt): string => (attempt.result === "passed" ? "✓" : attempt.result === "failed" ? "✗" : "→");
+
+function Tabs({ tabs, tab }: { tabs: readonly Tab[]; tab: Tab }) {
+  const turn = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    if (by === 0) return;
+    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
+    if (next === undefined) return;
+    event.preventDefault();
+    choose({ tab: next });
+    document.getElementById(`tab-${next}`)?.focus();
+  };
+  return (
+    <div class="tabs" role="tablist" aria-label="Evidence" onKeyDown={turn}>
+      {tabs.map((one) => (
+        <button
+          key={one} id={`tab-${one}`} type="button" role="tab" aria-selected={one === tab} aria-controls="panel" tabIndex={one === tab ? 0 : -1}
+          onClick={() => choose({ tab: one, focus: "" })}
+        >{capital(one)}</button>
+      ))}
+    </div>
+  );
+}
+
+function AttemptHead({ step, attempt, now }: { step: Step | undefined; attempt: Attempt; now: number }) {
+  const end = attempt.ended_at ?? new Date(now).toISOString();
+  return (
+    <p>
+      <Mark symbol={symbolOf(attempt)} /> <strong dir="auto">Step {step?.number}, attempt {attempt.number}</strong>
+      <span class="faint">
+        {" "}{duration(between(attempt.started_at, end) ?? 0)}{attempt.agent !== undefined && ` · ${attempt.agent}`}{attempt.model !== undefined && ` · ${attempt.model}`}
+        {attempt.tokens !== undefined && ` · ${tokens(attempt.tokens)} tokens`}{attempt.cost_usd !== undefined && ` · ${money(attempt.cost_usd)}`}
+      </span>
+    </p>
+  );
+}
+
+interface PartProps {
+  id: string;
+  tab: Exclude<Tab, "decision" | "events">;
+  step: number;
+  attempt: Attempt;
+  version: string;
+  now: number;
+  of: string | null;
+}
+
+function AttemptPart({ id, tab, step, attempt, version, now, of }: PartProps) {
+  const name = `${step}-${attempt.number}`;
+  const text = useFacts<string[]>(tab === "log" || tab === "prompt" ? `/data/run/${id}/${tab}?attempt=${name}` : undefined, version);
+  const scopes: [string, string, string][] = [
+    [name, "This attempt", "in this attempt"],
+    [String(step), "This step", "in this step"],
+    ["unapproved", "Since the last approval", "since the last approval"],
+    ["run", "The whole run", "since the run began"],
+  ];
+  const [scope, , what] = scopes.find(([scope]) => scope === of) ?? scopes[0] ?? [name, "", ""];
+  const diff = useFacts<Diff>(tab === "diff" ? `/data/run/${id}/diff?of=${scope}` : undefined, version);
+  switch (tab) {
+    case "log":
+      return <Log attempt={attempt} log={text} name={`${id}-${name}`} />;
+    case "prompt":
+      return text === undefined
+        ? <p class="faint">Reading the prompt…</p>
+        : text.length === 0 ? <p class="faint">No prompt is kept of this attempt.</p> : <pre class="wraps" tabIndex={0} aria-label="Prompt" dir="auto">{text.join("\n")}</pre>;
+    case "checks":
+      return <Checks attempt={attempt} now={now} />;
+    case "diff":
+      return (
+        <>
+          <label class="scope">
+            <span>Changes of</span>
+            <select value={scope} onChange={(event) => choose({ of: event.currentTarget.value === name ? "" : event.currentTarget.value })}>
+              {scopes.map(([scope, words]) => <option key={scope} value={scope}>{words}</option>)}
+            </select>
+          </label>
+          <DiffView key={scope} diff={diff} what={what} />
+        </>
+      );
+  }
+}
+
+function Events({ facts }: { facts: RunFacts }) {
+  return (
+    <table class="events">
+      <caption class="hidden">What happened in the run, oldest first</caption>
+      <tbody>
+        {facts.run.events.map((event, index) => (
+          <tr key={index}><td><time dateTime={event.at} title={new Date(event.at).toLocaleString("en-GB")}>{clock(event.at)}</time></td><td dir="auto">{event.text}</td></tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Leads back from a run. */
+export function Back() {
+  return <Link class="back" to="/">All runs</Link>;
+}
