@@ -198,6 +198,8 @@ fn completed() -> (Run, Vec<u8>) {
         reverify: false,
         review_agent: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     };
     let mut run = Run::begin(&plan, beginning);
     let (mut ledger, mut head) = ledger::begin(at, &run, &Origin::Begun, None);

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::{Driving, RunCard, RunState, WorkerCard, line, moment, moment_if};
+use super::{Driving, PullRequestCard, RunCard, RunState, WorkerCard, line, moment, moment_if};
 use onloop_run::{
-    Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Question, Run, RunStatus, StepRecord,
-    StepStatus, checks, symbol_and_word,
+    Attention, ChangedWork, CheckFact, CheckVerdict, Facts, PullRequestState, Question, Run,
+    RunStatus, StepRecord, StepStatus, checks, symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -202,6 +202,11 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         },
         in_fleet: false,
         last: None,
+        pull_request: run.pull_request.as_ref().map(|tracked| PullRequestCard {
+            url: line(&tracked.url),
+            state: tracked.state.as_str(),
+            line: tracked.line(),
+        }),
     }
 }
 
@@ -211,6 +216,12 @@ fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState
         Some(Attention::Asks(_)) => RunState::Waits,
         Some(Attention::Blocked(_)) => RunState::Blocked,
         Some(Attention::Completed) => RunState::Completed,
+        Some(Attention::PullRequest { state, .. }) => match state {
+            PullRequestState::Green | PullRequestState::Merged => RunState::Completed,
+            PullRequestState::Red | PullRequestState::Closed | PullRequestState::Pending => {
+                RunState::Waits
+            }
+        },
         Some(Attention::Limit { .. } | Attention::Paused { .. }) | None
             if driving == Driving::Killed =>
         {
@@ -226,6 +237,10 @@ fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState
             RunStatus::Running => RunState::Running,
             RunStatus::Paused => RunState::Paused,
             RunStatus::Blocked => RunState::Blocked,
+            RunStatus::Completed if run.pull_request_is_due() => match driving {
+                Driving::Nobody => RunState::Idle,
+                Driving::Here { .. } | Driving::Elsewhere | Driving::Killed => RunState::Checks,
+            },
             RunStatus::ReadyToFinish | RunStatus::Completed => RunState::Completed,
             RunStatus::Abandoned => RunState::Abandoned,
         },
@@ -241,7 +256,9 @@ pub fn entry(card: &RunCard, now: Timestamp) -> String {
         .map_or_else(String::new, |at| format!(", {}", text::ago(now.millis_since(at))));
     let at = match card.state {
         RunState::Completed | RunState::Abandoned => String::new(),
-        RunState::Waits | RunState::Blocked | RunState::Unreadable => card.now.clone(),
+        RunState::Waits | RunState::Blocked | RunState::Unreadable | RunState::Checks => {
+            card.now.clone()
+        }
         _ => format!("step {} of {}: {}", card.step, card.steps, card.step_name),
     };
     let branch = card.branch.as_ref().map_or_else(String::new, |branch| format!("{branch} "));
@@ -286,6 +303,7 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
         driver: None,
         in_fleet: false,
         last: None,
+        pull_request: None,
     }
 }
 

@@ -217,6 +217,8 @@ mod tests {
             reverify: true,
             review_agent: None,
             issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
         };
         let run = Run::begin(&plan, beginning);
         Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")

@@ -75,6 +75,8 @@ enum Prepared {
     Ready(Box<Store>, RunOptions),
     /// It is finished already.
     Finished,
+    /// Only the pull request of the run with this id is left to follow.
+    PullRequest(String),
 }
 
 /// Prepares the run that is meant and drives it.
@@ -102,6 +104,7 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
             Ok(RunEnd { exit: ended?, id: Some(id) })
         }
         Prepared::Finished => Ok(RunEnd { exit: Exit::Done, id: None }),
+        Prepared::PullRequest(id) => Ok(RunEnd { exit: Exit::Done, id: Some(id) }),
     }
 }
 
@@ -143,6 +146,9 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     let root = store.run().place.execution_root.clone();
     if io.stat(&root).await.optional().is_ok_and(|stat| stat.is_none()) {
         return Err(without_checkout(store.run()));
+    }
+    if store.run().pull_request_is_due() {
+        return Ok(Prepared::PullRequest(id));
     }
     if store.run().is_over() {
         over(io, &mut store).await?;

@@ -2,6 +2,7 @@
 
 use super::context::{FinishContext, MainCheckout, TargetBranch};
 use super::{DispositionWord, FinishArgs};
+use crate::forge::is_web_address;
 use onloop_effect::BranchName;
 use onloop_engine::error::CommandError;
 use onloop_run::{Disposition, FinishAct, PullRequest, Run};
@@ -63,9 +64,11 @@ impl Wish {
     pub(super) fn rehearsed(&self) -> FinishAct {
         match self.disposition {
             Disposition::Kept | Disposition::Discarded => FinishAct::Discard { commit: None },
-            Disposition::Merged => {
-                FinishAct::Merge { commit: String::new(), target: String::new() }
-            }
+            Disposition::Merged => FinishAct::Merge {
+                commit: String::new(),
+                target: String::new(),
+                pull_request: None,
+            },
             Disposition::Published => FinishAct::Publish {
                 commit: String::new(),
                 remote: String::new(),
@@ -102,14 +105,6 @@ impl Wish {
                 .fix("run this again with --confirm discard")
         })
     }
-}
-
-/// Whether `text` is an address that a browser opens, on one line and without blanks.
-pub(super) fn is_web_address(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|rest| !rest.is_empty())
-        && text.len() <= 2048
-        && text.chars().all(|c| c.is_ascii_graphic())
 }
 
 fn demand_name(flag: &str, name: &str) -> Result<(), CommandError> {
@@ -163,7 +158,7 @@ fn plan_merge(
     if let Some(objection) = in_the_way(context).or(worktree_objection(context, wish.disposition)) {
         return Err(objection);
     }
-    Ok(FinishAct::Merge { commit, target: target.name.clone() })
+    Ok(FinishAct::Merge { commit, target: target.name.clone(), pull_request: None })
 }
 
 fn plan_publish(

@@ -31,9 +31,20 @@ fn waiting() -> Run {
     };
     let id = "a-20261123T090000Z".to_owned();
     let (auto_approve, reverify, review_agent, issue) = (false, false, None, None);
+    let (issue_text, pr_repairs) = (String::new(), None);
     let mut run = Run::begin(
         &plan,
-        Beginning { id, place, at: at(0), auto_approve, reverify, review_agent, issue },
+        Beginning {
+            id,
+            place,
+            at: at(0),
+            auto_approve,
+            reverify,
+            review_agent,
+            issue,
+            issue_text,
+            pr_repairs,
+        },
     );
     let result = CheckResult {
         check: 0,
@@ -181,6 +192,8 @@ fn the_page_of_everything_is_small_whatever_there_is() {
         host: None,
         run_id: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
         issue_url: None,
         pull_request: None,
         pull_request_url: None,
