@@ -263,6 +263,10 @@ async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
 
 async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError> {
     let mut store = named(io, id).await?;
+    if wish.is_done(store.run()) {
+        io.note("already merged, nothing to do").await;
+        return Ok(Finished { store, commit: None });
+    }
     let mut context = FinishContext::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
     let driven = drive_alone(io, &mut store).await;

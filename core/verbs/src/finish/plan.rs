@@ -98,6 +98,18 @@ impl Wish {
         matches!(self.disposition, Disposition::Merged | Disposition::Published)
     }
 
+    /// Whether this is a merge that the record has already.
+    pub(super) fn is_done(&self, run: &Run) -> bool {
+        let outcome = run.finish.as_ref().map(|finish| &finish.outcome);
+        let is_same = outcome.is_some_and(|outcome| {
+            let target = outcome.target_branch.as_deref();
+            outcome.disposition == Disposition::Merged
+                && (self.target.is_none() || self.target.as_deref() == target)
+        });
+        let is_asked = self.disposition == Disposition::Merged && !self.force;
+        is_same && is_asked && run.finish_intent.is_none()
+    }
+
     /// What stands against it wherever the work is.
     pub(super) fn objection(&self) -> Option<CommandError> {
         (self.disposition == Disposition::Discarded && !self.confirmed).then(|| {

@@ -192,8 +192,6 @@ fn the_page_of_everything_is_small_whatever_there_is() {
         host: None,
         run_id: None,
         issue: None,
-        issue_text: String::new(),
-        pr_repairs: None,
         issue_url: None,
         pull_request: None,
         pull_request_url: None,
