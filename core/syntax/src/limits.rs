@@ -132,6 +132,8 @@ pub const DIRTY_FILES_LISTED: usize = 20;
 pub const PROJECT_FILE_BYTES: u64 = 1024 * 1024;
 /// Most text of an issue, title and comments included, that an agent is shown.
 pub const ISSUE_BYTES: usize = 32 * 1024;
+/// Largest file that holds an issue.
+pub const ISSUE_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Most rounds in which the findings about a drafted workflow go back to its agent.
 pub const PLAN_ROUNDS: u32 = 3;
 /// Most tasks that a workflow is planned from.

@@ -194,10 +194,10 @@ impl Forge {
 
     /// Reads an issue: `name` is its number or its address.
     pub(crate) async fn issue(self, io: &Io, folder: &str, name: &str) -> Answer<IssueText> {
-        let (calls, parse): (Vec<Call>, fn(&[String]) -> Option<IssueText>) = match self {
-            Forge::GitHub => (vec![github::issue(name)], github::parse_issue),
+        let calls = match self {
+            Forge::GitHub => vec![github::issue(name)],
             Forge::GitLab => match gitlab::issue(name) {
-                Some(calls) => (calls, gitlab::parse_issue),
+                Some(calls) => calls,
                 None => return Ok(Err("this is not the address of an issue".to_owned())),
             },
         };
@@ -208,7 +208,15 @@ impl Forge {
                 Err(why) => return Ok(Err(why)),
             }
         }
-        Ok(parse(&said).ok_or_else(|| self.misunderstood("an issue")))
+        Ok(self.read_issue(&said).ok_or_else(|| self.misunderstood("an issue")))
+    }
+
+    /// The issue in what its program has printed.
+    pub(crate) fn read_issue(self, said: &[String]) -> Option<IssueText> {
+        match self {
+            Forge::GitHub => github::parse_issue(said),
+            Forge::GitLab => gitlab::parse_issue(said),
+        }
     }
 
     /// The address of the open pull request between two branches.

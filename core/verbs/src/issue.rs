@@ -28,6 +28,9 @@ impl Issue {
     /// `word` does not name an issue, or the program of its server cannot read it.
     pub(crate) async fn read(io: &Io, word: &str) -> Result<Issue, CommandError> {
         let word = word.trim();
+        if word.ends_with(".json") {
+            return Issue::of_file(io, word).await;
+        }
         if !is_issue(word) {
             let word = text::one_line(word);
             return Err(CommandError::usage(format!("`{word}` does not name an issue"))
@@ -48,6 +51,15 @@ impl Issue {
                 Err(CommandError::refused(what).because(why).fix_by(hint, forge.login()))
             }
         }
+    }
+
+    /// An issue that `gh issue view --json number,title,url,body,comments` has printed into a file.
+    async fn of_file(io: &Io, path: &str) -> Result<Issue, CommandError> {
+        let (bytes, _) = io.read(path, limits::ISSUE_FILE_BYTES).await?;
+        let said = String::from_utf8_lossy(&bytes).into_owned();
+        Forge::GitHub.read_issue(&[said]).map(Issue).ok_or_else(|| {
+            CommandError::usage(format!("`{}` does not hold an issue", text::one_line(path)))
+        })
     }
 
     /// Its address.
