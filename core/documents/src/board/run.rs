@@ -266,8 +266,11 @@ pub fn entry(card: &RunCard, now: Timestamp) -> String {
         "" => String::new(),
         folder => format!("{branch}in {folder}"),
     };
+    let request = card.pull_request.as_ref();
+    let request =
+        request.map_or_else(String::new, |found| format!("{} ({})", found.url, found.line));
     let mut out = format!("{mark} {id}  {words}{ago}\n");
-    for line in [card.intent.as_str(), &at, &place] {
+    for line in [card.intent.as_str(), &at, &place, &request] {
         for line in text::wrapped(line, 76, 2).lines() {
             out += &format!("    {line}\n");
         }
