@@ -4,16 +4,13 @@
 
 mod github;
 mod gitlab;
+mod program;
+mod seen;
 
-use onloop_effect::{Io, ProcessSpec, ProcessStatus};
+use onloop_effect::Io;
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout;
-use onloop_engine::run::checks::private_names;
-use onloop_syntax::limits;
-use onloop_syntax::text;
-
-/// Longest answer that is read.
-const ANSWER_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) use seen::{IssueText, Openness, ServerCheck, ServerResult, ServerReview, Sighting};
 
 /// What a program said, or why it could not answer.
 pub(crate) type Answer<T> = Result<Result<T, String>, CommandError>;
@@ -44,19 +41,6 @@ impl Call {
     }
 }
 
-/// An issue as its server tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct IssueText {
-    pub(crate) number: u64,
-    pub(crate) title: String,
-    /// Its address.
-    pub(crate) url: String,
-    /// Its text, in Markdown.
-    pub(crate) body: String,
-    /// Who wrote each comment, and its text.
-    pub(crate) comments: Vec<(String, String)>,
-}
-
 /// The branch of a pull request and the one that it is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends<'a> {
@@ -72,57 +56,6 @@ pub(crate) struct Words<'a> {
     pub(crate) title: &'a str,
     /// Markdown.
     pub(crate) body: &'a str,
-}
-
-/// Whether a pull request can still be merged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Openness {
-    Open,
-    Merged,
-    Closed,
-}
-
-/// A pull request as its server tells it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sighting {
-    pub(crate) openness: Openness,
-    /// The last commit of its branch.
-    pub(crate) commit: String,
-    /// Whether it conflicts with its target. `None`: the server has not found out yet.
-    pub(crate) conflicts: Option<bool>,
-    pub(crate) checks: Vec<ServerCheck>,
-}
-
-/// A check that runs on the server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServerCheck {
-    pub(crate) name: String,
-    pub(crate) result: ServerResult,
-    /// Where people read about it; empty: nowhere.
-    pub(crate) url: String,
-    /// The number of its job, where the server keeps a log of it.
-    pub(crate) job: Option<u64>,
-}
-
-/// How a check on the server stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ServerResult {
-    Pending,
-    Passed,
-    Failed,
-}
-
-/// A request for changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ServerReview {
-    /// Its name on the server.
-    pub(crate) id: String,
-    /// Who wrote it, as people write it.
-    pub(crate) login: String,
-    /// The same as the server is asked about it.
-    pub(crate) account: String,
-    /// What it says, with the place of each remark.
-    pub(crate) text: String,
 }
 
 /// The address of a pull request in its parts.
@@ -388,39 +321,6 @@ impl Forge {
 
     fn misunderstood(self, what: &str) -> String {
         format!("the answer of {} does not hold {what}", self.program())
-    }
-
-    async fn ask(self, io: &Io, folder: &str, call: Call) -> Answer<String> {
-        let program = self.program();
-        let words = std::iter::once(program.to_owned()).chain(call.args);
-        let spec = ProcessSpec::argv(words)
-            .in_folder(folder)
-            .without_env(private_names(io))
-            .with_env([("GH_PROMPT_DISABLED", "1"), ("NO_PROMPT", "1")])
-            .with_stdin(call.input)
-            .capture_bytes(ANSWER_BYTES)
-            .label(program);
-        let end = match io.process(spec).await {
-            Ok(end) => end,
-            Err(failure) if failure.is_not_found() => {
-                return Ok(Err(format!("the program `{program}` is not installed")));
-            }
-            Err(failure) => return Err(failure.into()),
-        };
-        let said = match end.status {
-            ProcessStatus::Exited(0) => return Ok(Ok(end.stdout.text())),
-            ProcessStatus::Interrupted => return Err(CommandError::interrupted()),
-            ProcessStatus::Exited(code) => format!("exit code {code}"),
-            ProcessStatus::TimedOut => {
-                format!("it took {}", text::span(limits::VERIFY_TIMEOUT_MS))
-            }
-            ProcessStatus::Signalled(signal) => format!("it was killed by signal {signal}"),
-        };
-        let output = [end.stderr.text(), end.stdout.text()].join("\n");
-        match output.trim() {
-            "" => Ok(Err(said)),
-            output => Ok(Err(text::ellipsis(output, 2000))),
-        }
     }
 }
 

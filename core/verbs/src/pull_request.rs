@@ -43,17 +43,22 @@ pub(crate) async fn demand_forge(io: &Io) -> Result<(), CommandError> {
 /// The work cannot be published, or the record cannot be changed.
 pub(crate) async fn conclude(io: &Io, id: &str, drive: &DriveArgs) -> Result<Exit, CommandError> {
     loop {
-        publish(io, id).await?;
-        let mut store = Store::open(io, id).await?;
-        drive_alone(io, &mut store).await?;
-        let watched = follow(io, &mut store).await;
-        let _ = io.unlock(&store.paths().driver_lock()).await;
-        match watched? {
-            Watched::Left => return tell(io, store.run()).await,
+        let watched = match is_merged(Store::open(io, id).await?.run()) {
+            true => Watched::Merged,
+            false => {
+                publish(io, id).await?;
+                let mut store = Store::open(io, id).await?;
+                drive_alone(io, &mut store).await?;
+                let watched = follow(io, &mut store).await;
+                let _ = io.unlock(&store.paths().driver_lock()).await;
+                watched?
+            }
+        };
+        match watched {
+            Watched::Left => return tell(io, Store::open(io, id).await?.run()).await,
             Watched::Merged => {
                 finish::remove_merged(io, id).await?;
-                let store = Store::open(io, id).await?;
-                return tell(io, store.run()).await;
+                return tell(io, Store::open(io, id).await?.run()).await;
             }
             Watched::Returned => {
                 let drive = DriveArgs { is_part: true, ..drive.clone() };

@@ -86,7 +86,7 @@ pub struct RunArgs {
     /// For each repository of this list, one a line (with --on fleet)
     #[arg(long, value_name = "FILE", requires = "on")]
     pub repos: Option<String>,
-    /// Issue to resolve, which every step's agent reads: its number or address
+    /// Issue that the agent of each step reads: its number or address
     #[arg(long, value_name = "N|URL", conflicts_with = "on")]
     pub issue: Option<String>,
     /// Open a pull request at the end, follow it, and repair what fails

@@ -44,6 +44,10 @@ async fn intend_removal(
 ) -> Result<Option<(FinishContext, Intended)>, CommandError> {
     let run = store.run();
     let Some(context) = FinishContext::survey(io, run).await? else { return Ok(None) };
+    if let Some(intent) = run.finish_intent.clone() {
+        let is_ours = matches!(intent.act, FinishAct::Merge { pull_request: Some(_), .. });
+        return Ok(is_ours.then_some((context, Intended { intent, earlier: true })));
+    }
     let url = run.pull_request.as_ref().map(|tracked| tracked.url.clone());
     let outcome = run.finish.as_ref().map(|finish| finish.outcome.clone());
     let (Some(url), Some(commit), Some(outcome)) = (url, run.finished_commit.clone(), outcome)
