@@ -41,8 +41,7 @@ pub(crate) async fn complete(
     drive: &DriveArgs,
 ) -> Result<Exit, CommandError> {
     let (Exit::Done, Some(id)) = (end.exit, end.id) else { return Ok(end.exit) };
-    let due = open(io, Some(&id), Fitting::Latest).await;
-    if due.is_ok_and(|store| store.run().pull_request_is_due()) {
+    if end.pull_request_is_due {
         return conclude(io, &id, drive).await;
     }
     if drive.json {

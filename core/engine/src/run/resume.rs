@@ -91,7 +91,7 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
     };
     let prepared = match prepare(io, args).await {
         Err(_) if args.background && is_driven_elsewhere(io, args).await => {
-            return Ok(RunEnd { exit: Exit::Done, id: None });
+            return Ok(RunEnd::of(Exit::Done, None));
         }
         prepared => prepared?,
     };
@@ -101,10 +101,13 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
             let ended = drive_run(io, &mut store, &options).await;
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
-            Ok(RunEnd { exit: ended?, id: Some(id) })
+            let pull_request_is_due = store.run().pull_request_is_due();
+            Ok(RunEnd { exit: ended?, id: Some(id), pull_request_is_due })
         }
-        Prepared::Finished => Ok(RunEnd { exit: Exit::Done, id: None }),
-        Prepared::PullRequest(id) => Ok(RunEnd { exit: Exit::Done, id: Some(id) }),
+        Prepared::Finished => Ok(RunEnd::of(Exit::Done, None)),
+        Prepared::PullRequest(id) => {
+            Ok(RunEnd { exit: Exit::Done, id: Some(id), pull_request_is_due: true })
+        }
     }
 }
 

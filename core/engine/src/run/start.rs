@@ -131,7 +131,7 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<RunEnd, CommandErro
         return Err(no_fleet());
     }
     if args.simulate {
-        return Ok(RunEnd { exit: simulated_events(io, args).await?, id: None });
+        return Ok(RunEnd::of(simulated_events(io, args).await?, None));
     }
     start(io, args, None).await
 }
@@ -177,12 +177,13 @@ async fn start(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Run
             if args.detach {
                 detached(io, &store).await;
             }
-            Ok(RunEnd { exit, id: Some(id) })
+            let pull_request_is_due = store.run().pull_request_is_due();
+            Ok(RunEnd { exit, id: Some(id), pull_request_is_due })
         }
         Begun::Continue(id) if args.detach => {
             let store = open(io, Some(&id), Fitting::Unfinished).await?;
             detached(io, &store).await;
-            Ok(RunEnd { exit: Exit::Done, id: Some(id) })
+            Ok(RunEnd::of(Exit::Done, Some(id)))
         }
         Begun::Continue(id) => {
             let (drive, run) = (args.drive.clone(), Some(id).into());
