@@ -1,3 +1,24 @@
+/** The pull request of a run. */
+export interface PullRequestView {
+    url: string;
+    /** The remote that has its branch. */
+    remote: string;
+    target_branch: string | null;
+    state: "pending" | "green" | "red" | "merged" | "closed";
+    /** When it was seen in that state first. */
+    since: string;
+    /** How often failing checks and conflicts may go back to the agent. */
+    repair_limit: number;
+    /** What went back, oldest first; absent: nothing. */
+    repairs?: {
+        cause: "checks" | "conflict" | "review";
+        reason: string;
+        commit: string;
+        reviews?: string[];
+    }[];
+    /** Why onloop does not follow it any more; null: it does. */
+    left: string | null;
+}
 import type { Mechanism, Network } from "./vocabulary.js";
 export type RunRecord = string;
 export interface Span {
@@ -215,6 +236,8 @@ export interface RunView {
     verified_on: "worktree" | "clean_checkout";
     report_path: string;
     finish: FinishView;
+    /** The pull request of the work; null: onloop has not followed one. */
+    pull_request: PullRequestView | null;
     steps: {
         number: number;
         name: string;

@@ -223,6 +223,8 @@ export interface RunView {
   report_path: string;
   /** The outcome of the work. */
   finish: FinishView;
+  /** The pull request of the work; null: onloop has not followed one. */
+  pull_request: PullRequestView | null;
   steps: {
     number: number;
     name: string;
@@ -258,6 +260,28 @@ export interface RunView {
 }
 
 export type StepStatus = "pending" | "in_progress" | "done" | "failed" | "blocked";
+
+/** The pull request of a run. */
+export interface PullRequestView {
+  url: string;
+  /** The remote that has its branch. */
+  remote: string;
+  target_branch: string | null;
+  state: "pending" | "green" | "red" | "merged" | "closed";
+  /** When it was seen in that state first. */
+  since: string;
+  /** How often failing checks and conflicts may go back to the agent. */
+  repair_limit: number;
+  /** What went back, oldest first; absent: nothing. */
+  repairs?: {
+    cause: "checks" | "conflict" | "review";
+    reason: string;
+    commit: string;
+    reviews?: string[];
+  }[];
+  /** Why onloop does not follow it any more; null: it does. */
+  left: string | null;
+}
 
 /** The outcome of the work of a run; every member is null before there is one. */
 export interface FinishView {

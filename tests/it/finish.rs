@@ -262,11 +262,15 @@ fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     let asked = "pr create --base main --head hotl/x --title write a file --body-file -";
     assert_eq!(log.lines().next(), Some(asked), "{log}");
     let body = run.workspace.read("../body.md");
-    let (id, head) =
-        (&run.id, "write a file\n\n## What was done\n\n- **Step 1: Write** (1 attempt)\n");
-    let check = "  - ✓ passed: `command test -f work.txt`\n";
+    let (id, head) = (
+        &run.id,
+        "write a file\n\nDone when: the file is there\n\n## What changed\n\n```text\n work.txt | 1 +\n",
+    );
+    assert!(body.starts_with(head), "{body}");
+    let step = "## What was done\n\n- **Step 1: Write** (1 attempt)\n  - ✓ passed in ";
+    assert!(body.contains(step), "{body}");
     assert!(
-        body.starts_with(&format!("{head}{check}\n## Who approved\n\nNobody was asked")),
+        body.contains(": `command test -f work.txt`\n\n## Who approved\n\nNo person"),
         "{body}"
     );
     assert!(body.contains(&format!("onloop receipt {id} --format intoto")), "{body}");

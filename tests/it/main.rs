@@ -54,6 +54,8 @@ mod permission_touches;
 mod plan;
 mod preflight;
 #[cfg(unix)]
+#[cfg(unix)]
+mod pull_request;
 mod replay;
 mod rounds;
 #[cfg(unix)]

@@ -134,6 +134,8 @@ pub fn begin(path: &str, text: &[u8], beginning: &str) -> Result<String, JsError
             reverify: beginning["reverify"].as_bool().unwrap_or(true),
             review_agent: beginning["review_agent"].as_str().map(str::to_owned),
             issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
         },
     );
     write(&record)

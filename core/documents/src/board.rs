@@ -72,6 +72,8 @@ words! {
         Limited = "limited",
         /// It was stopped and can be resumed.
         Paused = "paused",
+        /// Its pull request waits for checks.
+        Checks = "checks",
         /// Everything is done.
         Completed = "completed",
         /// It was given up, or its work was thrown away.
@@ -88,7 +90,7 @@ impl RunState {
             RunState::Interrupted | RunState::Idle | RunState::Paused => "■",
             RunState::Unreadable => "?",
             RunState::Running => "→",
-            RunState::Limited => "⏳",
+            RunState::Limited | RunState::Checks => "⏳",
             RunState::Completed => "✓",
             RunState::Abandoned => "⊘",
         }
@@ -103,6 +105,7 @@ impl RunState {
             RunState::Unreadable => "Unreadable",
             RunState::Running => "Running",
             RunState::Limited => "Rate limited",
+            RunState::Checks => "Waiting for checks",
             RunState::Completed => "Completed",
             RunState::Abandoned => "Abandoned",
         }
@@ -119,6 +122,7 @@ impl RunState {
             RunState::Running
             | RunState::Idle
             | RunState::Limited
+            | RunState::Checks
             | RunState::Completed
             | RunState::Abandoned => false,
         }
@@ -194,6 +198,20 @@ pub struct RunCard {
     pub in_fleet: bool,
     /// What was said or done last in the present attempt.
     pub last: Option<LoggedLine>,
+    /// The pull request of its work, once onloop has followed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequestCard>,
+}
+
+/// The pull request of a run in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PullRequestCard {
+    /// Its address.
+    pub url: String,
+    /// `pending`, `green`, `red`, `merged` or `closed`.
+    pub state: &'static str,
+    /// The same in words, and how often it was repaired.
+    pub line: String,
 }
 
 /// Who drives a run.

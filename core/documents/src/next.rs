@@ -64,6 +64,8 @@ mod tests {
                 reverify: true,
                 review_agent: None,
                 issue: None,
+                issue_text: String::new(),
+                pr_repairs: None,
             },
         );
         let table = [

@@ -42,6 +42,7 @@ pub fn summary(run: &Run) -> Value {
         "verified_on": verified_on(run),
         "report_path": place.report_path,
         "finish": finish_value(run.finish.as_ref()),
+        "pull_request": run.pull_request,
         "usage": run_usage(run),
         "confined": run.holds,
         "review": run.reviews.last.as_ref().map(|last| json!({

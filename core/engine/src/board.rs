@@ -220,7 +220,7 @@ impl Known {
     async fn look(&mut self, io: &Io, home: &StateHome) {
         let Ok(ledger) = &self.read else { return };
         let run = &ledger.run;
-        if run.is_over() {
+        if !run.is_open() {
             self.card = board::card(run, Driving::Nobody);
             return;
         }

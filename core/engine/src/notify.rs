@@ -111,6 +111,7 @@ async fn notice_of(io: &Io, store: &Store, since: u64, attention: &Attention) ->
         facts: io.redacted(&facts_of(run, attention, facts.as_ref())),
         advice: match attention {
             Attention::Completed => String::new(),
+            Attention::PullRequest { .. } => crate::run::advice::pull_request_commands(run),
             _ => next_commands(run),
         },
         run_id: Some(run.id.clone()),
@@ -136,6 +137,9 @@ pub(crate) fn title(run: &Run, attention: &Attention) -> String {
         Attention::Limit { agent, .. } => format!("{name}: the usage limit of {agent} is reached"),
         Attention::Blocked(blocker) => format!("{name} is blocked at step {}", blocker.step),
         Attention::Completed => format!("{name} is completed"),
+        Attention::PullRequest { state, .. } => {
+            format!("{name}: pull request {}", state.as_words())
+        }
     }
 }
 
@@ -148,6 +152,7 @@ fn facts_of(run: &Run, attention: &Attention, facts: Option<&Facts>) -> String {
         }
         Attention::Blocked(blocker) => blocker.reason.clone(),
         Attention::Completed => text::one_line(&run.settings.intent),
+        Attention::PullRequest { url, reason, .. } => format!("{reason}: {url}"),
     };
     let mut lines = vec![sentence(&text::one_line(&why))];
     lines.push(format!("Run: {}", run.id));

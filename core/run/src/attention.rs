@@ -2,6 +2,7 @@
 //! blocked or is finished. Notices, the list of what waits and screens all ask this.
 
 use super::next::{Blocker, Next, Question};
+use super::pull_request::PullRequestState;
 use super::record::{Run, RunStatus};
 use super::wait::WaitReason;
 use onloop_syntax::text::words;
@@ -26,6 +27,12 @@ words! {
         Budget = "budget",
         /// A session is not continued any more.
         Session = "session",
+        /// The checks of a pull request passed.
+        PrGreen = "pr_green",
+        /// A pull request needs changes that onloop does not make.
+        PrRed = "pr_red",
+        /// A pull request is merged.
+        PrMerged = "pr_merged",
     }
 }
 
@@ -54,6 +61,15 @@ pub enum Attention {
     Blocked(Blocker),
     /// Everything is done.
     Completed,
+    /// Everything is done, and onloop does not follow its pull request any more.
+    PullRequest {
+        /// How it stands.
+        state: PullRequestState,
+        /// Its address.
+        url: String,
+        /// Why it is not followed, on one line.
+        reason: String,
+    },
 }
 
 impl Attention {
@@ -71,6 +87,12 @@ impl Attention {
             Attention::Limit { .. } => NoticeKind::Limit,
             Attention::Blocked(_) => NoticeKind::Blocked,
             Attention::Completed => NoticeKind::Completed,
+            Attention::PullRequest { state, .. } => match state {
+                PullRequestState::Green => NoticeKind::PrGreen,
+                PullRequestState::Red | PullRequestState::Closed => NoticeKind::PrRed,
+                PullRequestState::Merged => NoticeKind::PrMerged,
+                PullRequestState::Pending => NoticeKind::Waits,
+            },
         }
     }
 
@@ -86,7 +108,7 @@ impl Attention {
             | Attention::Limit { step, .. } => Some(*step),
             Attention::Asks(Question::Verdict { step }) => *step,
             Attention::Blocked(blocker) => Some(blocker.step),
-            Attention::Paused { .. } | Attention::Completed => None,
+            Attention::Paused { .. } | Attention::Completed | Attention::PullRequest { .. } => None,
         }
     }
 
@@ -144,7 +166,7 @@ impl Run {
     /// does.
     pub fn attention(&self) -> Option<Attention> {
         match (&self.status, self.next()) {
-            (RunStatus::Completed | RunStatus::ReadyToFinish, _) => Some(Attention::Completed),
+            (RunStatus::Completed | RunStatus::ReadyToFinish, _) => self.end_attention(),
             (RunStatus::Abandoned, _) => None,
             (_, Next::Ask(question)) => Some(Attention::Asks(question)),
             (_, Next::Blocked(blocker)) => Some(Attention::Blocked(blocker)),
@@ -158,6 +180,13 @@ impl Run {
                 .map(|reason| Attention::Paused { reason: reason.clone() })
             }),
         }
+    }
+
+    fn end_attention(&self) -> Option<Attention> {
+        let Some(tracked) = &self.pull_request else { return Some(Attention::Completed) };
+        let (state, url) = (tracked.state, tracked.url.clone());
+        let reason = tracked.left.clone()?;
+        Some(Attention::PullRequest { state, url, reason })
     }
 
     fn usage_limit(&self) -> Option<Attention> {

@@ -25,6 +25,10 @@ pub struct Beginning {
     pub review_agent: Option<String>,
     /// Address of the issue that the work is to close.
     pub issue: Option<String>,
+    /// What the issue says, for prompts; empty where the workflow itself quotes it.
+    pub issue_text: String,
+    /// As [`RunSettings::pr_repairs`].
+    pub pr_repairs: Option<u32>,
 }
 
 /// Why a stored record is not that of a run.
@@ -110,6 +114,8 @@ impl Run {
                 reverify: beginning.reverify,
                 review_agent: beginning.review_agent,
                 issue: beginning.issue,
+                issue_text: beginning.issue_text,
+                pr_repairs: beginning.pr_repairs,
             },
             status: RunStatus::Running,
             pause_reason: None,
@@ -126,6 +132,7 @@ impl Run {
             verified_clean: false,
             finish: None,
             finish_intent: None,
+            pull_request: None,
             turns: Vec::new(),
             waits: Vec::new(),
             set_up: None,

@@ -3,6 +3,7 @@
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
 use super::hold::Hold;
+use super::pull_request::{PullRequestState, Repair};
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
 use super::warning::{ChangedInputs, CheckWarnings, Warning};
@@ -216,6 +217,36 @@ pub enum Event {
     },
     /// What was intended did not happen and will not.
     FinishAbandoned {
+        /// Why, on one line.
+        reason: String,
+    },
+    /// onloop follows the pull request of the published work.
+    PullRequestFollowed {
+        /// Its address.
+        url: String,
+        /// How often failing checks and conflicts may go back to the agent.
+        repair_limit: u32,
+    },
+    /// The pull request was seen in another state than before.
+    PullRequestSeen {
+        /// How it stands.
+        state: PullRequestState,
+        /// Why it needs changes, on one line; empty otherwise.
+        #[serde(default, skip_serializing_if = "is_default")]
+        reason: String,
+    },
+    /// Work went back to the agent because of its pull request.
+    PullRequestReturned {
+        /// Number of the last step, which is acted again.
+        step: u32,
+        /// Why.
+        #[serde(flatten)]
+        repair: Repair,
+        /// What its agent is shown, capped.
+        output: String,
+    },
+    /// onloop does not follow the pull request any more.
+    PullRequestLeft {
         /// Why, on one line.
         reason: String,
     },

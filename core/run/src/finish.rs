@@ -46,6 +46,9 @@ pub enum FinishAct {
         /// The branch that takes it in.
         #[serde(rename = "target_branch")]
         target: String,
+        /// Address of the pull request that merged it on its server; `None`: it is merged here.
+        #[serde(rename = "pr_url", default, skip_serializing_if = "Option::is_none")]
+        pull_request: Option<String>,
     },
     /// The run's branch is pushed.
     #[serde(rename = "published")]
@@ -125,6 +128,9 @@ impl FinishAct {
 
     /// The command line of `onloop finish` that brings this to an end for run `id`.
     pub fn command(&self, id: &str) -> String {
+        if let FinishAct::Merge { pull_request: Some(_), .. } = self {
+            return format!("onloop finish {id} pr --watch");
+        }
         let verb = self.disposition().imperative();
         let mut command = format!("onloop finish {id} {verb}");
         let mut flag = |name: &str, value: &str| {

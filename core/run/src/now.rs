@@ -76,11 +76,20 @@ impl Run {
                 let outcome = self.finish.as_ref().map(|finish| finish.outcome.words());
                 (outcome.unwrap_or_else(|| "completed".to_owned()), self.completed_at, None)
             }
+            Attention::PullRequest { state, reason, .. } => {
+                let since = self.pull_request.as_ref().map(|tracked| tracked.since);
+                (format!("pull request {}: {reason}", state.as_words()), since, None)
+            }
         };
         StatusSummary { now: text::one_line(&now), since, then }
     }
 
     fn working(&self) -> StatusSummary {
+        let followed = self.pull_request.as_ref().filter(|_| self.pull_request_is_due());
+        if let Some(tracked) = followed {
+            let now = format!("its pull request is {}", tracked.line());
+            return StatusSummary { now, since: Some(tracked.since), then: None };
+        }
         let started = |step: u32| self.step(step).and_then(|record| record.started_at);
         let (now, since, then) = match (self.next(), &self.acting) {
             (_, Some(acting)) => return self.acted_on(acting),

@@ -39,7 +39,13 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     out += &format!("It is done when: {}\n\n", text::one_line(&run.settings.success_criteria));
     out += "## What to do now\n\n";
     out += &text::printable(&step.action);
-    out += "\n\nDo this step only. ";
+    out += "\n\n";
+    if !run.settings.issue_text.is_empty() {
+        out += "## The issue\n\n";
+        out += &text::fenced("text", &text::printable(&run.settings.issue_text));
+        out.push('\n');
+    }
+    out += "Do this step only. ";
     out +=
         "Work in the current folder. Do not edit the workflow file or anything below `.hotl/`.\n";
     let protection = run.protection();

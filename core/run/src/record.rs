@@ -10,6 +10,7 @@ use super::event::{
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::held::WorkHold;
 use super::preflight::IsolationMode;
+use super::pull_request::TrackedPullRequest;
 use super::verdict::Verdict;
 use super::wait::Wait;
 use onloop_effect::Network;
@@ -75,6 +76,8 @@ pub struct Record {
     pub finish: Option<Finish>,
     /// What is being done with the work at the moment, or was when the power went.
     pub finish_intent: Option<FinishIntent>,
+    /// The pull request of the published work, once onloop has followed it.
+    pub pull_request: Option<TrackedPullRequest>,
     /// The turns of agents whose streams are understood, in their order.
     pub turns: Vec<TurnRecord>,
     /// The last wait of each agent whose provider did not serve it, until it does again.
@@ -186,6 +189,11 @@ pub struct RunSettings {
     pub review_agent: Option<String>,
     /// Address of the issue that the work is to close.
     pub issue: Option<String>,
+    /// What the issue says, for prompts; empty where the workflow itself quotes it.
+    pub issue_text: String,
+    /// How often failures of the pull request may go back to the agent, which is opened when the run
+    /// completes; `None`: none is opened.
+    pub pr_repairs: Option<u32>,
 }
 
 words! {

@@ -6,6 +6,7 @@ mod finish;
 mod gates;
 mod judgement;
 mod moves;
+mod pull_request;
 mod steps;
 
 use super::event::*;
@@ -192,6 +193,16 @@ impl Run {
                 self.record_finish(at, outcome, *replace)?;
             }
             Event::FinishAbandoned { reason } => self.abandon_finish(at, reason)?,
+            Event::PullRequestFollowed { url, repair_limit } => {
+                self.follow_pull_request(at, url, *repair_limit)?;
+            }
+            Event::PullRequestSeen { state, reason } => {
+                self.see_pull_request(at, *state, reason)?;
+            }
+            Event::PullRequestReturned { step, repair, output } => {
+                self.return_pull_request(at, *step, repair, output)?;
+            }
+            Event::PullRequestLeft { reason } => self.leave_pull_request(at, reason)?,
         }
         // The time between a crash and the resumption was not spent on the run.
         if was_running && *event != Event::RunResumed {

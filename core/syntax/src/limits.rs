@@ -101,6 +101,18 @@ pub const CHECK_INPUTS: usize = 200;
 pub const CHANGED_CHECK_CHECKPOINTS: usize = 500;
 /// Longest text of a pull request; services accept 65,536 characters.
 pub const PULL_REQUEST_BYTES: usize = 60_000;
+/// Shortest time between two looks at a pull request; it doubles while nothing changes.
+pub const PULL_REQUEST_LOOK_MS: u64 = 10_000;
+/// Longest time between two looks at a pull request.
+pub const PULL_REQUEST_LOOK_MOST_MS: u64 = 300_000;
+/// Longest wait for a change of a pull request before a person is told.
+pub const PULL_REQUEST_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
+/// Time after a push in which a server may still show the commit before and no checks.
+pub const PULL_REQUEST_SETTLE_MS: u64 = 120_000;
+/// Most rounds in which remarks of reviewers go back to the agent.
+pub const PULL_REQUEST_REVIEW_ROUNDS: usize = 10;
+/// Looks at a pull request that may fail one after another.
+pub const PULL_REQUEST_FAILED_LOOKS: u32 = 20;
 /// Largest signed receipt that is verified.
 pub const RECEIPT_BYTES: u64 = 16 * 1024 * 1024;
 /// Longest wait for another onloop process to finish its read-modify-write of a record.
@@ -120,6 +132,8 @@ pub const DIRTY_FILES_LISTED: usize = 20;
 pub const PROJECT_FILE_BYTES: u64 = 1024 * 1024;
 /// Most text of an issue, title and comments included, that an agent is shown.
 pub const ISSUE_BYTES: usize = 32 * 1024;
+/// Largest file that holds an issue.
+pub const ISSUE_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Most rounds in which the findings about a drafted workflow go back to its agent.
 pub const PLAN_ROUNDS: u32 = 3;
 /// Most tasks that a workflow is planned from.

@@ -2,6 +2,7 @@
 
 mod github;
 mod jobs;
+mod on_label;
 mod yaml;
 
 use github::Compilation;
@@ -34,6 +35,9 @@ pub struct CompileArgs {
     /// A secret of the repository that the agent gets as a variable
     #[arg(long, value_name = "NAME")]
     pub secret: Vec<String>,
+    /// A label on an issue starts it: resolve the issue, open a pull request
+    #[arg(long, value_name = "LABEL")]
+    pub on_label: Option<String>,
     /// The machines that jobs run on
     #[arg(long, value_name = "LABEL", default_value = "ubuntu-latest")]
     pub runs_on: String,
@@ -68,6 +72,7 @@ async fn write(io: &Io, args: &CompileArgs) -> Result<(), CommandError> {
         install: args.install.as_deref(),
         secrets: &args.secret,
         runs_on: &args.runs_on,
+        on_label: args.on_label.as_deref(),
     };
     let document = github::workflow(&wanted);
     match &args.out {
@@ -92,6 +97,9 @@ fn objection(args: &CompileArgs) -> Option<String> {
         if line.as_ref().is_some_and(|line| !is_plain(line)) {
             return Some(format!("{name} is not one line of printable text"));
         }
+    }
+    if let Some(objection) = args.on_label.as_deref().and_then(on_label::objection) {
+        return Some(objection.to_owned());
     }
     if args.runs_on.is_empty() || !is_plain(&args.runs_on) {
         return Some("--runs-on is not one line of printable text".to_owned());

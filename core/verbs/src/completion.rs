@@ -2,6 +2,7 @@
 //! commands.
 
 use crate::finish::{DispositionWord, FinishArgs, finish};
+use crate::pull_request::conclude;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, open};
@@ -39,9 +40,13 @@ pub(crate) async fn complete(
     end: RunEnd,
     drive: &DriveArgs,
 ) -> Result<Exit, CommandError> {
-    let (Exit::Done, Some(id), false) = (end.exit, end.id, drive.json) else {
-        return Ok(end.exit);
-    };
+    let (Exit::Done, Some(id)) = (end.exit, end.id) else { return Ok(end.exit) };
+    if end.pull_request_is_due {
+        return conclude(io, &id, drive).await;
+    }
+    if drive.json {
+        return Ok(Exit::Done);
+    }
     loop {
         let Ok(store) = open(io, Some(&id), Fitting::Latest).await else { return Ok(Exit::Done) };
         if !store.run().may_be_handed_on() || !store.run().owns_branch() {

@@ -2,12 +2,13 @@
 
 use crate::completion::complete;
 use crate::issue::Issue;
+use crate::pull_request::demand_forge;
 use onloop_effect::{Durability, Exit, Expect, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::{choose_agents, demand_present};
 use onloop_engine::lookup::project::{find_tests, repository_root};
 use onloop_engine::run::options::DriveArgs;
-use onloop_engine::run::start::{RunArgs, TaskRun, run_task};
+use onloop_engine::run::start::{FoundIssue, RunArgs, TaskRun, run_task};
 use onloop_engine::state::store::prepare_folder;
 use onloop_engine::terminal::ask::is_attended;
 use onloop_run::preflight::foreign_paths;
@@ -21,12 +22,15 @@ pub struct DoArgs {
     /// What is to be done, in a sentence [default: the title of --issue]
     #[arg(required_unless_present = "issue")]
     pub intent: Option<String>,
-    /// Issue of GitHub to resolve: its number or address, read with `gh`
+    /// Issue to resolve: its number or address, read with `gh` or `glab`
     #[arg(long, value_name = "N|URL")]
     pub issue: Option<String>,
     /// Command that has to pass, repeatable [default: the tests]
     #[arg(long, value_name = "COMMAND")]
     pub verify: Vec<String>,
+    /// Open a pull request at the end, follow it, and repair what fails
+    #[arg(long)]
+    pub pr: bool,
     /// How often the agent may try
     #[arg(long, value_name = "N", default_value_t = 5,
             value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -79,7 +83,10 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     };
     let intent = given.or(issue.as_ref().map(Issue::intent)).unwrap_or_default();
     if let Some(issue) = &issue {
-        io.note(format!("Issue: {}", text::one_line(&issue.url))).await;
+        io.note(format!("Issue: {}", text::one_line(issue.url()))).await;
+    }
+    if args.pr {
+        demand_forge(io).await?;
     }
     let mut task = Task {
         intent: intent.trim().to_owned(),
@@ -96,15 +103,21 @@ pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     task.worktree = repository.is_some();
     let includes_changes = task.worktree && settle_changes(io, &root, args.dirty).await?;
     let file = store_workflow(io, &root, &task.slug(), task.workflow().into_bytes()).await?;
+    let found_issue = issue.map(|issue| FoundIssue {
+        url: issue.url().to_owned(),
+        // The task quotes it.
+        text: String::new(),
+    });
     let run = RunArgs {
         file: Some(file),
+        pr: args.pr,
+        found_issue,
         drive: args.drive.clone(),
         fresh: args.fresh,
         detach: args.detach,
         ..RunArgs::default()
     };
-    let issue = issue.as_ref().map(|issue| issue.url.as_str());
-    let task_run = TaskRun { task: &task, includes_changes, issue };
+    let task_run = TaskRun { task: &task, includes_changes };
     let end = run_task(io, &run, task_run).await?;
     match args.detach {
         true => Ok(end.exit),

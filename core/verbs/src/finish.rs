@@ -8,21 +8,24 @@ mod body;
 mod context;
 mod plan;
 mod pull_request;
+mod removal;
 mod verified;
 
 use context::FinishContext;
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::lookup::select::{Fitting, RunName, select};
+use onloop_engine::lookup::select::{Fitting, RunName, open, select};
 use onloop_engine::run::advice::first_command;
 use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::options::DriveArgs;
 use onloop_engine::state::store::{StateHome, Store, prepare_folder};
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::CommitWhen;
 use plan::Wish;
+pub(crate) use removal::remove_merged;
 
 /// Arguments of `onloop finish`.
 #[derive(Clone, Debug, clap::Args)]
@@ -39,12 +42,19 @@ pub struct FinishArgs {
     /// Remote to publish to
     #[arg(long, value_name = "R", default_value = "origin")]
     pub remote: String,
-    /// Open a pull request with `gh` after publishing
+    /// Open a pull request after publishing
     #[arg(long, conflicts_with = "pr_url")]
     pub create_pr: bool,
     /// Record the address of a pull request that is open already
     #[arg(long, value_name = "U")]
     pub pr_url: Option<String>,
+    /// Wait until the checks of the pull request have passed (with pr)
+    #[arg(long)]
+    pub watch: bool,
+    /// How often the agent may repair what fails there [default: 0]
+    #[arg(long, value_name = "N", requires = "watch",
+            value_parser = clap::value_parser!(u32).range(0..=20))]
+    pub repair: Option<u32>,
     /// What there is to say about it
     #[arg(long, value_name = "T")]
     pub notes: Option<String>,
@@ -75,6 +85,8 @@ impl FinishArgs {
             remote: "origin".to_owned(),
             create_pr: false,
             pr_url: None,
+            watch: false,
+            repair: None,
             notes: None,
             confirm: None,
             commit: None,
@@ -94,7 +106,7 @@ pub enum DispositionWord {
     /// Merge the branch, then remove it and its worktree
     #[value(alias = "merged")]
     Merge,
-    /// Push the branch and open a pull request with `gh`
+    /// Push the branch and open a pull request
     Pr,
     /// Push the branch
     #[value(alias = "published")]
@@ -131,12 +143,10 @@ impl From<CommitWord> for CommitWhen {
 ///
 /// No outcome was recorded.
 pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
-    let Finished { store, commit } = alone(io, args).await.map_err(|error| match error.kind() {
-        ErrorKind::Interrupted => {
-            error.fix("run the same command again; it continues where it stopped")
-        }
-        _ => error.step_by_step(),
-    })?;
+    if args.watch {
+        return watch(io, args).await;
+    }
+    let Finished { store, commit } = carried_out(io, args).await?;
     if args.json {
         let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
         io.result(summary.expect("a summary has only string keys") + "\n").await;
@@ -144,6 +154,50 @@ pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
         io.result(outcome_line(store.run(), commit.as_deref()) + "\n").await;
     }
     Ok(Exit::Done)
+}
+
+/// As [`finish`], and returns what became of the work in one line.
+///
+/// # Errors
+///
+/// As [`finish`].
+pub(crate) async fn carry_out(io: &Io, args: &FinishArgs) -> Result<String, CommandError> {
+    let Finished { store, commit } = carried_out(io, args).await?;
+    Ok(outcome_line(store.run(), commit.as_deref()))
+}
+
+async fn carried_out(io: &Io, args: &FinishArgs) -> Result<Finished, CommandError> {
+    alone(io, args).await.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => {
+            error.fix("run the same command again; it continues where it stopped")
+        }
+        _ => error.step_by_step(),
+    })
+}
+
+/// Publishes the work with a pull request, unless that was done, and follows it.
+async fn watch(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
+    if args.disposition != DispositionWord::Pr {
+        return Err(CommandError::usage("--watch is for `onloop finish RUN pr`"));
+    }
+    let store = open(io, args.run.as_deref(), Fitting::OnlyEnded).await?;
+    let id = store.run().id.clone();
+    let outcome = store.run().finish.as_ref().map(|finish| &finish.outcome);
+    let has_one = outcome.is_some_and(|outcome| outcome.pr_url.is_some());
+    drop(store);
+    if !has_one {
+        let args = FinishArgs { run: Some(id.clone()).into(), ..args.clone() };
+        let line = carry_out(io, &args).await?;
+        io.note(line).await;
+    }
+    crate::pull_request::begin(io, &id, args.repair.unwrap_or_default()).await?;
+    let exit = crate::pull_request::conclude(io, &id, &DriveArgs::default()).await?;
+    if args.json {
+        let store = Store::open(io, &id).await?;
+        let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
+        io.result(summary.expect("a summary has only string keys") + "\n").await;
+    }
+    Ok(exit)
 }
 
 /// Removes branch and worktree of the run `id`, and says nothing.
@@ -210,6 +264,10 @@ async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
 
 async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError> {
     let mut store = named(io, id).await?;
+    if wish.is_done(store.run()) {
+        io.note("already merged, nothing to do").await;
+        return Ok(Finished { store, commit: None });
+    }
     let mut context = FinishContext::survey(io, store.run()).await?;
     let driver = store.paths().driver_lock();
     let driven = drive_alone(io, &mut store).await;
@@ -306,7 +364,8 @@ async fn choose(
             if let Some(objection) = verified::moved_target(io, run, context, target).await? {
                 return Err(objection);
             }
-            FinishAct::Merge { commit: settle_work(io, store, context, wish).await?, target: name }
+            let commit = settle_work(io, store, context, wish).await?;
+            FinishAct::Merge { commit, target: name, pull_request: None }
         }
         FinishAct::Publish { remote, pull_request, .. } => FinishAct::Publish {
             commit: settle_work(io, store, context, wish).await?,

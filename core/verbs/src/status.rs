@@ -6,6 +6,7 @@ use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
 use onloop_engine::lookup::select::{Fitting, RunName, open};
+use onloop_engine::run::advice::pull_request_commands;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::driving_of;
 use onloop_engine::run::gate::facts;
@@ -61,7 +62,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
     }
     let mut found = find_all(io).await;
     if !args.all {
-        found.retain(|found| found.run().map_or(true, |run| !run.is_over()));
+        found.retain(|found| found.run().map_or(true, Run::is_open));
     }
     let nothing = match args.all {
         true => "No runs here. Start one with `onloop run FILE`.",
@@ -119,12 +120,22 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     }
     let (root, report) = (&run.place.execution_root, store.paths().report());
     out += &format!("Works in: {root}\nReport: {report}\n");
+    if let Some(tracked) = &run.pull_request {
+        out += &format!("Pull request: {} ({})\n", tracked.url, tracked.line());
+    }
     if let Some(held) = hold_line(&run.holds) {
         out += &text::wrapped(&format!("Confined: {held}"), 80, 2);
         out.push('\n');
     }
     io.result(out).await;
-    if interrupted {
+    if interrupted && run.is_over() {
+        io.note(format!(
+            "\nThe process that followed its pull request is gone. Follow it again:\n  \
+             onloop resume {}",
+            run.id
+        ))
+        .await;
+    } else if interrupted {
         io.note(format!(
             "\nThe process that drove it is gone. Resume stops what its agent left, then verifies\n\
              step {} before it continues:\n  onloop resume {}",
@@ -132,7 +143,12 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
             run.id,
         ))
         .await;
-    } else if !run.is_over() {
+    } else if run.is_over() {
+        let commands = pull_request_commands(run);
+        if !commands.is_empty() && !run.is_open() && run.finish.is_some() {
+            io.note(format!("\n{commands}")).await;
+        }
+    } else {
         io.note(format!("\n{}", what_takes_further(io, store.paths(), run).await)).await;
     }
     Ok(Exit::Done)

@@ -46,7 +46,7 @@ impl Look<'_> {
             RunState::Blocked | RunState::Interrupted | RunState::Unreadable => {
                 self.colour(Color::Red)
             }
-            RunState::Running | RunState::Limited => self.colour(Color::Cyan),
+            RunState::Running | RunState::Limited | RunState::Checks => self.colour(Color::Cyan),
             RunState::Completed => self.colour(Color::Green),
             RunState::Idle | RunState::Paused | RunState::Abandoned => Style::new(),
         }

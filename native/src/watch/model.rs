@@ -427,6 +427,7 @@ impl Model {
             | RunState::Running
             | RunState::Idle
             | RunState::Limited
+            | RunState::Checks
             | RunState::Paused => None,
         };
         match why_not {

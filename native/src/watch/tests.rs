@@ -62,6 +62,7 @@ fn card(id: &str, state: RunState, now: &str) -> RunCard {
         driver: None,
         in_fleet: false,
         last: None,
+        pull_request: None,
     }
 }
 

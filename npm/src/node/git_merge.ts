@@ -91,9 +91,16 @@ async function mergeFrom(
 /** Merges into the branch that is checked out. */
 async function mergeHere(git: GitProgram, root: string, wanted: GitAsked<"merge">): Promise<void> {
   const tip = `refs/heads/${wanted.branch}`;
-  const words = ["merge", "--quiet", "--no-ff", "--no-edit", "--", tip];
+  const message = mergeMessage(wanted.branch, wanted.into);
+  const words = ["merge", "--quiet", "--no-ff", "-m", message, "--", tip];
   const answer = await changeFiles(git, root, words, wanted.commit);
   if (answer.exit !== 0) throw await explain(git.uninterruptible(), root, wanted, answer);
+}
+
+/** As git writes it for the short name of a branch. */
+function mergeMessage(branch: string, into: string): string {
+  const target = into === "main" || into === "master" ? "" : ` into ${into}`;
+  return `Merge branch '${branch}'${target}`;
 }
 
 interface Before {

@@ -198,6 +198,8 @@ fn completed() -> (Run, Vec<u8>) {
         reverify: false,
         review_agent: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     };
     let mut run = Run::begin(&plan, beginning);
     let (mut ledger, mut head) = ledger::begin(at, &run, &Origin::Begun, None);
@@ -275,6 +277,11 @@ fn nothing_is_lost(host: &SimHost, repo: &Repo, what: &str) {
 }
 
 /// The power goes at every request; afterwards the same command is given again.
+/// The exit code of the same command once more. A recorded merge has nothing left to do.
+fn repeated(words: &[&str], settled: bool) -> Exit {
+    if settled && words[0] != "merge" { Exit::Failed } else { Exit::Done }
+}
+
 fn survives(words: &[&str]) {
     let argv = [&["onloop", "finish", ID][..], words].concat();
     let (mut host, _) = machine();
@@ -291,7 +298,7 @@ fn survives(words: &[&str]) {
                 assert_eq!(host.run(&argv), Ended::PowerCut, "{what}");
                 nothing_is_lost(&host, &repo.borrow(), &what);
                 let settled = records(&host).iter().any(|run| run.finish.is_some());
-                let expected = if settled { Exit::Failed } else { Exit::Done };
+                let expected = repeated(words, settled);
                 let ended = host.run(&argv);
                 assert_eq!(ended, Ended::Exit(expected), "{what}: {}", host.notes());
                 nothing_is_lost(&host, &repo.borrow(), &what);
@@ -339,7 +346,7 @@ fn every_request_may_fail_and_the_same_command_goes_on() {
             }
             assert_eq!(first, Ended::Exit(Exit::Failed), "{what}: {}", host.notes());
             let settled = records(&host).iter().any(|run| run.finish.is_some());
-            let expected = if settled { Exit::Failed } else { Exit::Done };
+            let expected = repeated(words, settled);
             assert_eq!(host.run(&argv), Ended::Exit(expected), "{what}: {}", host.notes());
             nothing_is_lost(&host, &repo.borrow(), &what);
         }

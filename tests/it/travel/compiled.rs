@@ -131,11 +131,14 @@ impl Runner {
             ("GITHUB_REPOSITORY", "o/r".to_owned()),
             ("GITHUB_RUN_ID", RUN_ID.to_owned()),
             ("GITHUB_TRIGGERING_ACTOR", "starter".to_owned()),
+            ("RUNNER_TEMP", self.machine.path("..").to_str().unwrap().to_owned()),
             ("GITHUB_STEP_SUMMARY", summary.to_str().unwrap().to_owned()),
         ]);
         for (name, value) in env.as_object().into_iter().flatten() {
             let value = match value.as_str() {
                 Some("${{ github.token }}") => "token",
+                Some("${{ github.event.issue.number }}") => "7",
+                Some("${{ github.event.sender.login }}") => "sender",
                 other => panic!("{other:?} is no variable that GitHub sets here"),
             };
             given.insert(name.as_str(), value.to_owned());
@@ -256,6 +259,12 @@ fn what_is_compiled_is_as_it_was() {
         ("github", "hotl-workflow-x.md", WORKFLOW, &agent[..]),
         ("gates", "docs/plans/2026-03-20-gates-workflow.md", GATES, &[]),
         ("hostile", "docs/hotl-workflow-a b'${{x}}.md", &named, &hostile),
+        (
+            "label",
+            "hotl-workflow-x.md",
+            WORKFLOW,
+            &["--agent", "claude", "--on-label", "onloop: go"],
+        ),
     ] {
         first.write(file, content);
         let words = [&["compile", file, "--to", "github"], options].concat();
@@ -297,8 +306,57 @@ fn text_of_others_is_only_text() {
         (&["--agent-command", "a\nb"][..], "--agent-command is not one line"),
         (&["--secret", "A-B"], "--secret is `A-B`"),
         (&["--runs-on", ""], "--runs-on is not one line"),
+        (&["--on-label", "it's"], "--on-label is empty, or has quotes"),
     ] {
         let said = compile(&first, options).expect_exit(2).stderr;
         assert!(crate::flat(&said).contains(why), "{said}");
     }
+}
+
+/// `gh` of a repository in which only `sender` may write, with one issue.
+const HUB: &str = r#"#!/bin/sh
+echo "$*" >> "$HOME/gh.log"
+case "$1 $2" in
+"api repos/o/r/collaborators/sender/permission") cat "$HOME/permission" ;;
+"issue view")
+    echo '{"number": 7, "title": "Count", "url": "https://github.com/o/r/issues/7", "body": "Twice", "comments": []}' ;;
+"pr create") cat > "$HOME/body"; echo https://github.com/o/r/pull/8 ;;
+esac
+"#;
+
+#[test]
+fn a_label_starts_a_run_for_those_who_may_write_and_ends_with_a_pull_request() {
+    let first = first();
+    let agent = format!("cat > \"$HOME/prompt\"; test -z \"$GH_TOKEN\" || exit 1; true | {AGENT}");
+    let options = ["--agent-command", agent.as_str(), "--on-label", "go"];
+    let document = compile(&first, &options).expect_exit(0).stdout;
+    let jobs = jobs(&document);
+    let names: Vec<&str> = jobs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["allowed", "step-1", "gate-1", "step-2"]);
+    let condition = "github.event_name != 'issues' || github.event.label.name == 'go'";
+    assert_eq!(jobs[0].1["if"], condition);
+    assert_eq!(jobs[0].1["permissions"], serde_json::json!({}));
+    let may: Vec<&Value> = jobs[1..].iter().map(|(_, job)| &job["permissions"]).collect();
+    let (write, read) = ("write", "read");
+    assert_eq!(*may[0], serde_json::json!({ "contents": write, "issues": read }));
+    assert_eq!(*may[2], serde_json::json!({ "contents": write, "pull-requests": write }));
+
+    let runner = |permission: &str| {
+        let runner = Runner::new(&first, None);
+        runner.machine.write("../bin/gh", HUB);
+        runner.machine.write("../home/permission", permission);
+        runner
+    };
+    let refused = runner("read\n").perform(&jobs[0].1).unwrap_err();
+    assert!(refused.contains("sender may not write to this repository"), "{refused}");
+    runner("write\n").perform(&jobs[0].1).unwrap();
+    let mut works = runner("");
+    works.perform(&jobs[1].1).unwrap();
+    let prompt = works.machine.read("../home/prompt");
+    assert!(prompt.contains("\nTitle: Count\n\nTwice\n"), "{prompt}");
+    Runner::new(&first, Some("reviewer")).perform(&jobs[2].1).unwrap();
+    let mut last = runner("");
+    last.perform(&jobs[3].1).unwrap();
+    let body = last.machine.read("../home/body");
+    assert!(body.contains("\nCloses https://github.com/o/r/issues/7\n"), "{body}");
 }

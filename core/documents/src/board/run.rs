@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::{Driving, RunCard, RunState, WorkerCard, line, moment, moment_if};
+use super::{Driving, PullRequestCard, RunCard, RunState, WorkerCard, line, moment, moment_if};
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{
-    Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Next, Question, Run, RunStatus,
-    StepRecord, StepStatus, checks, symbol_and_word,
+    Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Next, PullRequestState, Question, Run,
+    RunStatus, StepRecord, StepStatus, checks, symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -220,6 +220,11 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         },
         in_fleet: false,
         last: None,
+        pull_request: run.pull_request.as_ref().map(|tracked| PullRequestCard {
+            url: line(&tracked.url),
+            state: tracked.state.as_str(),
+            line: tracked.line(),
+        }),
     }
 }
 
@@ -253,6 +258,7 @@ pub fn actions(run: &Run, card: &RunCard) -> Vec<&'static str> {
         | RunState::Running
         | RunState::Unreadable
         | RunState::Completed
+        | RunState::Checks
         | RunState::Abandoned => Vec::new(),
     };
     let is_at_rest = card.driver.is_none() && card.state != RunState::Running && !run.is_over();
@@ -268,6 +274,12 @@ fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState
         Some(Attention::Asks(_)) => RunState::Waits,
         Some(Attention::Blocked(_)) => RunState::Blocked,
         Some(Attention::Completed) => RunState::Completed,
+        Some(Attention::PullRequest { state, .. }) => match state {
+            PullRequestState::Green | PullRequestState::Merged => RunState::Completed,
+            PullRequestState::Red | PullRequestState::Closed | PullRequestState::Pending => {
+                RunState::Waits
+            }
+        },
         Some(Attention::Limit { .. } | Attention::Paused { .. }) | None
             if driving == Driving::Killed =>
         {
@@ -283,6 +295,10 @@ fn state(run: &Run, attention: Option<&Attention>, driving: Driving) -> RunState
             RunStatus::Running => RunState::Running,
             RunStatus::Paused => RunState::Paused,
             RunStatus::Blocked => RunState::Blocked,
+            RunStatus::Completed if run.pull_request_is_due() => match driving {
+                Driving::Nobody => RunState::Idle,
+                Driving::Here { .. } | Driving::Elsewhere | Driving::Killed => RunState::Checks,
+            },
             RunStatus::ReadyToFinish | RunStatus::Completed => RunState::Completed,
             RunStatus::Abandoned => RunState::Abandoned,
         },
@@ -299,9 +315,11 @@ pub fn entry(card: &RunCard, now: Timestamp) -> String {
     let at = match card.state {
         RunState::Abandoned => String::new(),
         RunState::Completed if card.now == card.state.words().to_lowercase() => String::new(),
-        RunState::Completed | RunState::Waits | RunState::Blocked | RunState::Unreadable => {
-            card.now.clone()
-        }
+        RunState::Completed
+        | RunState::Waits
+        | RunState::Blocked
+        | RunState::Unreadable
+        | RunState::Checks => card.now.clone(),
         _ => format!("step {} of {}: {}", card.step, card.steps, card.step_name),
     };
     let branch = card.branch.as_ref().map_or_else(String::new, |branch| format!("{branch} "));
@@ -309,8 +327,11 @@ pub fn entry(card: &RunCard, now: Timestamp) -> String {
         "" => String::new(),
         folder => format!("{branch}in {folder}"),
     };
+    let request = card.pull_request.as_ref();
+    let request =
+        request.map_or_else(String::new, |found| format!("{} ({})", found.url, found.line));
     let mut out = format!("{mark} {id}  {words}{ago}\n");
-    for line in [card.intent.as_str(), &at, &place] {
+    for line in [card.intent.as_str(), &at, &place, &request] {
         for line in text::wrapped(line, 76, 2).lines() {
             out += &format!("    {line}\n");
         }
@@ -349,6 +370,7 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
         driver: None,
         in_fleet: false,
         last: None,
+        pull_request: None,
     }
 }
 

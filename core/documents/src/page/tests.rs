@@ -30,6 +30,8 @@ fn begun(file: &str) -> Run {
         reverify: false,
         review_agent: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     };
     Run::begin(&plan, beginning)
 }

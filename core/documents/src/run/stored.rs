@@ -71,6 +71,8 @@ pub(super) struct StoredRun {
     verified_clean: bool,
     finish: Option<Finish>,
     finish_intent: Option<FinishIntent>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pull_request: Option<TrackedPullRequest>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     turns: Vec<TurnRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -113,6 +115,10 @@ struct StoredOptions {
     review_agent: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     issue: Option<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    issue_text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pr_repairs: Option<u32>,
 }
 
 impl StoredRun {
@@ -166,12 +172,15 @@ impl StoredRun {
                 no_reverify: !settings.reverify,
                 review_agent: settings.review_agent,
                 issue: settings.issue,
+                issue_text: settings.issue_text,
+                pr_repairs: settings.pr_repairs,
             },
             reviews: run.reviews.clone(),
             reverified: run.reverified,
             verified_clean: run.verified_clean,
             finish: run.finish.clone(),
             finish_intent: run.finish_intent.clone(),
+            pull_request: run.pull_request.clone(),
             turns: run.turns.clone(),
             waits: run.waits.clone(),
             acting: run.acting.clone(),
@@ -225,6 +234,8 @@ impl StoredRun {
                 reverify: !self.options.no_reverify,
                 review_agent: self.options.review_agent,
                 issue: self.options.issue,
+                issue_text: self.options.issue_text,
+                pr_repairs: self.options.pr_repairs,
             },
             status: self.status,
             pause_reason: self.pause_reason,
@@ -241,6 +252,7 @@ impl StoredRun {
             verified_clean: self.verified_clean,
             finish: self.finish,
             finish_intent: self.finish_intent,
+            pull_request: self.pull_request,
             turns: self.turns,
             waits: self.waits,
             set_up: self.set_up,

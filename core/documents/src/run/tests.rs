@@ -77,6 +77,8 @@ fn samples() -> Vec<Run> {
         reverify: true,
         review_agent: Some("claude".to_owned()),
         issue: Some("https://example.org/a/b/issues/1".to_owned()),
+        issue_text: "It fails".to_owned(),
+        pr_repairs: Some(3),
     };
     let mut run = Run::begin(&plan, beginning);
     let mut all = vec![run.clone()];
@@ -158,7 +160,7 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 13] = [
+    const OPTIONAL: [&str; 15] = [
         "last_failure.check",
         "last_failure.idle",
         "written.limits",
@@ -172,6 +174,8 @@ fn may_be_missing(path: &str) -> bool {
         "].detail",
         "reviews.last",
         "options.issue",
+        "options.issue_text",
+        "options.pr_repairs",
     ];
     // What a shell check runs, what a script is made of, and the result of one check are not.
     let needed = path == "steps[2].verify.command"

@@ -81,6 +81,11 @@ impl Checkout {
         web_address(&self.configuration(io).await?)
     }
 
+    /// The host of `remote`, else of the first remote that pull requests are made for, in lower case.
+    pub async fn host(&self, io: &Io, remote: Option<&str>) -> Option<String> {
+        host(&self.configuration(io).await?, remote)
+    }
+
     /// `owner/name` of every remote on GitHub, in lower case. `None` if the configuration of the
     /// repository cannot be read.
     pub async fn github_names(&self, io: &Io) -> Option<Vec<String>> {
@@ -89,7 +94,7 @@ impl Checkout {
 
     /// The addresses of its remotes; none if the configuration of the repository cannot be read.
     pub(crate) async fn remotes(&self, io: &Io) -> Vec<String> {
-        remotes(&self.configuration(io).await.unwrap_or_default())
+        addresses(&self.configuration(io).await.unwrap_or_default())
     }
 
     /// The folder of git that all its worktrees share.
@@ -134,9 +139,27 @@ impl WebAddress {
 /// Remotes that pull requests are made for, in the order in which `gh` looks for them.
 const REMOTES: [&str; 3] = ["upstream", "github", "origin"];
 
+fn host(config: &str, wanted: Option<&str>) -> Option<String> {
+    let found = remotes(config, |url| host_and_path(url).map(|(host, _)| host));
+    let rank = |name: &str| match Some(name) == wanted {
+        true => 0,
+        false => REMOTES.iter().position(|known| *known == name).unwrap_or(REMOTES.len()) + 1,
+    };
+    found.into_iter().min_by_key(|(name, _)| rank(name)).map(|(_, host)| host)
+}
+
 fn web_address(config: &str) -> Option<WebAddress> {
-    let mut found: Vec<(String, WebAddress)> = Vec::new();
-    let mut remote = None;
+    let found = remotes(config, address_of);
+    let rank = |name: &str| REMOTES.iter().position(|known| *known == name);
+    let (_, address) =
+        found.into_iter().min_by_key(|(name, _)| rank(name).unwrap_or(REMOTES.len()))?;
+    Some(address)
+}
+
+/// What `read` finds in the address of each remote.
+fn remotes<T>(config: &str, read: impl Fn(&str) -> Option<T>) -> Vec<(String, T)> {
+    let mut found = Vec::new();
+    let mut remote: Option<String> = None;
     for line in config.lines().map(str::trim) {
         if line.starts_with('[') {
             let name = line.strip_prefix("[remote \"").and_then(|rest| rest.strip_suffix("\"]"));
@@ -145,26 +168,28 @@ fn web_address(config: &str) -> Option<WebAddress> {
         }
         let Some(name) = &remote else { continue };
         let url = line.split_once('=').filter(|(key, _)| key.trim().eq_ignore_ascii_case("url"));
-        if let Some(address) = url.and_then(|(_, url)| address_of(url.trim())) {
+        if let Some(address) = url.and_then(|(_, url)| read(url.trim())) {
             found.push((name.clone(), address));
         }
     }
-    let rank = |name: &str| REMOTES.iter().position(|known| *known == name);
-    let (_, address) =
-        found.into_iter().min_by_key(|(name, _)| rank(name).unwrap_or(REMOTES.len()))?;
-    Some(address)
+    found
 }
 
-/// Where the repository of a remote's address is in a browser, where its kind of server is known.
-/// What may be a secret in the address, the user and the password, is not in it.
-fn address_of(url: &str) -> Option<WebAddress> {
+/// The host, in lower case, and the rest of an address of a repository.
+fn host_and_path(url: &str) -> Option<(String, &str)> {
     let (host, path) = match url.split_once("://") {
         Some(("https" | "http" | "ssh" | "git", rest)) => rest.split_once('/')?,
         Some(_) => return None,
         None => url.split_once(':')?,
     };
     let host = host.rsplit('@').next()?;
-    let host = host.split(':').next()?.to_ascii_lowercase();
+    Some((host.split(':').next()?.to_ascii_lowercase(), path))
+}
+
+/// Where the repository of a remote's address is in a browser, where its kind of server is known.
+/// What may be a secret in the address, the user and the password, is not in it.
+fn address_of(url: &str) -> Option<WebAddress> {
+    let (host, path) = host_and_path(url)?;
     let path = path.trim_matches('/');
     let path = path.strip_suffix(".git").unwrap_or(path);
     let plain = |text: &str, more: &[u8]| {
@@ -188,7 +213,7 @@ pub(crate) async fn read_text(io: &Io, path: &str) -> Option<String> {
 }
 
 /// The values of `url` and `pushurl`.
-fn remotes(config: &str) -> Vec<String> {
+fn addresses(config: &str) -> Vec<String> {
     let url = |line: &str| {
         let (key, value) = line.trim().split_once('=')?;
         let key = key.trim().to_ascii_lowercase();

@@ -114,6 +114,7 @@ impl Found {
                 "driven_by": self.driver.as_ref().map(driven_by),
                 "outcome": run.finish.as_ref().map(|finish| finish.outcome.disposition.as_str()),
                 "next": self.next(),
+                "pull_request": run.pull_request,
                 "workflow_path": run.place.workflow_path,
                 "source_workflow_path": run.place.source_workflow_path,
                 "repo_root": run.place.repo_root,
@@ -219,10 +220,10 @@ async fn find_own(io: &Io, id: &str, root: Option<&str>) -> Option<Found> {
                 return None;
             }
             let root = place.execution_root.clone();
-            let holder = match store.run().is_over() {
-                true => None,
+            let holder = match store.run().is_open() {
+                false => None,
                 // No driver: an agent drives it step by step, or that is unknown.
-                false => io.holder(&store.paths().driver_lock()).await.ok().flatten(),
+                true => io.holder(&store.paths().driver_lock()).await.ok().flatten(),
             };
             let interrupted = is_orphaned(io, store.run(), holder.as_ref());
             let driver = holder

@@ -65,6 +65,9 @@ fn ntfy(url: &str, notice: &Notice) -> (String, Value) {
         NoticeKind::Limit => ("hourglass", 3),
         NoticeKind::Completed => ("white_check_mark", 3),
         NoticeKind::Session => ("checkered_flag", 3),
+        NoticeKind::PrGreen => ("white_check_mark", 3),
+        NoticeKind::PrRed => ("no_entry", 4),
+        NoticeKind::PrMerged => ("checkered_flag", 3),
     };
     let body = json!({
         "topic": topic,

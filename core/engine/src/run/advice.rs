@@ -1,6 +1,6 @@
 //! What a person reads about a run that waits: the reason, and the commands that continue it.
 
-use onloop_run::{Next, Question, Run, exceeded};
+use onloop_run::{Next, PullRequestState, Question, Run, exceeded};
 
 /// What the run waits for, on one line for the record.
 pub(crate) fn reason(run: &Run, question: &Question) -> String {
@@ -85,6 +85,29 @@ pub fn first_command(run: &Run) -> (String, String) {
             (what, format!("onloop approve {id}"))
         }
         _ => (format!("continue run `{id}`"), resume_command(run)),
+    }
+}
+
+/// The commands for a pull request that onloop does not follow any more.
+pub fn pull_request_commands(run: &Run) -> String {
+    let id = &run.id;
+    let Some(tracked) = &run.pull_request else { return String::new() };
+    match tracked.state {
+        PullRequestState::Merged => String::new(),
+        PullRequestState::Green => {
+            format!(
+                "Once it is merged, remove branch and worktree:\n  onloop finish {id} pr --watch"
+            )
+        }
+        PullRequestState::Pending | PullRequestState::Red => format!(
+            "Look at it:\n  {}\nFollow it again, with more repairs:\n  \
+             onloop finish {id} pr --watch --repair {}",
+            tracked.url,
+            tracked.repair_limit + 1
+        ),
+        PullRequestState::Closed => {
+            format!("Discard the work:\n  onloop finish {id} discard --confirm discard --force")
+        }
     }
 }
 

@@ -171,5 +171,7 @@ pub(crate) fn beginning(io: &Io, prepared: &Prepared, plan: &Plan, id: String) -
         reverify: true,
         review_agent: plan.review.clone(),
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     }
 }

@@ -48,6 +48,7 @@ impl Boxes {
             | Event::GateDecided { step, .. }
             | Event::StepRedone { step, .. }
             | Event::FindingsReturned { step }
+            | Event::PullRequestReturned { step, .. }
             | Event::StepReopened { step, .. }
             | Event::StepBlocked { step, .. } => {
                 self.touched.insert(*step);
@@ -79,7 +80,10 @@ impl Boxes {
             | Event::WorkRestored { .. }
             | Event::FinishIntended { .. }
             | Event::FinishRecorded { .. }
-            | Event::FinishAbandoned { .. } => {}
+            | Event::FinishAbandoned { .. }
+            | Event::PullRequestFollowed { .. }
+            | Event::PullRequestSeen { .. }
+            | Event::PullRequestLeft { .. } => {}
             // Another file, other lines.
             Event::PlanAdopted(_) | Event::RunMoved { .. } => self.known = None,
         }

@@ -60,10 +60,15 @@ pub async fn demand_undriven(io: &Io, store: &Store) -> Result<(), CommandError>
     .fix_by("a person can watch", format!("onloop status {id}")))
 }
 
-/// Whether a `running` run has no driver any more: its process was killed, or the power went.
+/// Whether a run that is driven has no driver any more: its process was killed, or the power went.
 pub(crate) fn is_orphaned(io: &Io, run: &Run, driver: Option<&LockHolder>) -> bool {
     let is_here = |holder: &LockHolder| holder.process.host == io.start().process.host;
-    run.status == RunStatus::Running && driver.is_some_and(|holder| !holder.live && is_here(holder))
+    has_driver_to_lose(run) && driver.is_some_and(|holder| !holder.live && is_here(holder))
+}
+
+/// Whether a process drives the run unless it was killed.
+fn has_driver_to_lose(run: &Run) -> bool {
+    run.status == RunStatus::Running || run.pull_request_is_due()
 }
 
 /// Who drives the run, whose driver lock has this holder.

@@ -22,6 +22,15 @@ pub struct RunEnd {
     pub exit: Exit,
     /// The run that this process drove; `None`: no run.
     pub id: Option<String>,
+    /// Whether its pull request is to be opened, or followed further.
+    pub pull_request_is_due: bool,
+}
+
+impl RunEnd {
+    /// The end of this process, without anything to do about a pull request.
+    pub(crate) fn of(exit: Exit, id: Option<String>) -> RunEnd {
+        RunEnd { exit, id, pull_request_is_due: false }
+    }
 }
 
 /// Prints the state of the run and returns its exit code.
@@ -222,6 +231,8 @@ mod tests {
             reverify: true,
             review_agent: None,
             issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
         };
         let run = Run::begin(&plan, beginning);
         Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")

@@ -119,6 +119,8 @@ mod tests {
             reverify: true,
             review_agent: Some("codex".to_owned()),
             issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
         };
         let mut run = Run::begin(&plan, beginning);
         for event in events {
@@ -149,6 +151,8 @@ mod tests {
                 reverify: true,
                 review_agent: None,
                 issue: None,
+                issue_text: String::new(),
+                pr_repairs: None,
             };
             let begun = Run::begin(&plan, beginning);
             let after = |events: &[Event]| {

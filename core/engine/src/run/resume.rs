@@ -78,6 +78,8 @@ enum Prepared {
     Driven(Box<Store>, LockHolder),
     /// It is finished already.
     Finished,
+    /// Only the pull request of the run with this id is left to follow.
+    PullRequest(String),
 }
 
 /// Prepares the run that is meant and drives it.
@@ -92,7 +94,7 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
     };
     let prepared = match prepare(io, args).await {
         Err(_) if args.background && is_driven_elsewhere(io, args).await => {
-            return Ok(RunEnd { exit: Exit::Done, id: None });
+            return Ok(RunEnd::of(Exit::Done, None));
         }
         prepared => prepared?,
     };
@@ -102,13 +104,17 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
             let ended = drive_run(io, &mut store, &options).await;
             options.checks.end(io).await;
             let _ = io.unlock(&driver).await;
-            Ok(RunEnd { exit: ended?, id: Some(id) })
+            let pull_request_is_due = store.run().pull_request_is_due();
+            Ok(RunEnd { exit: ended?, id: Some(id), pull_request_is_due })
+        }
+        Prepared::Finished => Ok(RunEnd::of(Exit::Done, None)),
+        Prepared::PullRequest(id) => {
+            Ok(RunEnd { exit: Exit::Done, id: Some(id), pull_request_is_due: true })
         }
         Prepared::Driven(store, driver) => {
             let exit = attach(io, &store, &driver).await?;
-            Ok(RunEnd { exit, id: Some(store.run().id.clone()) })
+            Ok(RunEnd::of(exit, Some(store.run().id.clone())))
         }
-        Prepared::Finished => Ok(RunEnd { exit: Exit::Done, id: None }),
     }
 }
 
@@ -150,6 +156,9 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     let root = store.run().place.execution_root.clone();
     if io.stat(&root).await.optional().is_ok_and(|stat| stat.is_none()) {
         return Err(without_checkout(store.run()));
+    }
+    if store.run().pull_request_is_due() {
+        return Ok(Prepared::PullRequest(id));
     }
     if store.run().is_over() {
         over(io, &mut store).await?;

@@ -88,11 +88,32 @@ pub struct RunArgs {
     /// For each repository of this list, one a line (with --on fleet)
     #[arg(long, value_name = "FILE", requires = "on")]
     pub repos: Option<String>,
+    /// Issue that the agent of each step reads: its number or address
+    #[arg(long, value_name = "N|URL", conflicts_with = "on")]
+    pub issue: Option<String>,
+    /// Open a pull request at the end, follow it, and repair what fails
+    #[arg(long, conflicts_with_all = ["on", "simulate"])]
+    pub pr: bool,
+    /// The issue, once it was read
+    #[arg(skip)]
+    pub found_issue: Option<FoundIssue>,
     /// How many of them at once
     #[arg(long, value_name = "N", requires = "repos", default_value_t = 4,
             value_parser = clap::value_parser!(u32).range(1..=256))]
     pub parallel: u32,
 }
+
+/// An issue that a run is to resolve.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundIssue {
+    /// Its address.
+    pub url: String,
+    /// What it says, for prompts; empty where the workflow itself quotes it.
+    pub text: String,
+}
+
+/// How often failures of a pull request go back to the agent where `--pr` opened it.
+const PR_REPAIRS: u32 = 3;
 
 /// Where a run is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -112,7 +133,7 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<RunEnd, CommandErro
         return Err(no_fleet());
     }
     if args.simulate {
-        return Ok(RunEnd { exit: simulated_events(io, args).await?, id: None });
+        return Ok(RunEnd::of(simulated_events(io, args).await?, None));
     }
     start(io, args, None).await
 }
@@ -124,8 +145,6 @@ pub struct TaskRun<'t> {
     pub task: &'t Task,
     /// Whether the uncommitted changes of the checkout are part of the run.
     pub includes_changes: bool,
-    /// Address of the issue that the task is to close.
-    pub issue: Option<&'t str>,
 }
 
 /// As [`run_workflow`] with the workflow of a task, whose baseline comes first. The caller has said what
@@ -160,12 +179,13 @@ async fn start(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Run
             if args.detach {
                 detached(io, &store).await;
             }
-            Ok(RunEnd { exit, id: Some(id) })
+            let pull_request_is_due = store.run().pull_request_is_due();
+            Ok(RunEnd { exit, id: Some(id), pull_request_is_due })
         }
         Begun::Continue(id) if args.detach => {
             let store = open(io, Some(&id), Fitting::Unfinished).await?;
             detached(io, &store).await;
-            Ok(RunEnd { exit: Exit::Done, id: Some(id) })
+            Ok(RunEnd::of(Exit::Done, Some(id)))
         }
         Begun::Continue(id) => {
             let (drive, run) = (args.drive.clone(), Some(id).into());
@@ -226,8 +246,7 @@ async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Beg
         slug: task.map(|task| task.task.slug()),
         ..args.flags(earlier)
     };
-    let issue = task.and_then(|task| task.issue);
-    let store = match make(io, args, (&plan, &file), (&reviewer, issue), &flags).await {
+    let store = match make(io, args, (&plan, &file), &reviewer, &flags).await {
         Ok(store) => store,
         Err(error) => {
             sandbox.end(io).await;
@@ -245,17 +264,12 @@ async fn make(
     io: &Io,
     args: &RunArgs,
     (plan, file): (&Plan, &str),
-    (reviewer, issue): (&Option<Reviewer>, Option<&str>),
+    reviewer: &Option<Reviewer>,
     flags: &PreflightFlags,
 ) -> Result<Store, CommandError> {
     let prepared = preflight(io, plan, file, flags).await?;
     let wanted = args.run_id.as_deref();
-    let issue = issue.map(str::to_owned);
-    create(io, plan, &prepared, wanted, |beginning| Beginning {
-        issue: issue.clone(),
-        ..args.beginning(beginning, reviewer)
-    })
-    .await
+    create(io, plan, &prepared, wanted, |beginning| args.beginning(beginning, reviewer)).await
 }
 
 impl RunArgs {
@@ -275,6 +289,9 @@ impl RunArgs {
             auto_approve: self.auto_approve,
             reverify: !self.no_reverify,
             review_agent: reviewer.as_ref().map(|reviewer| reviewer.as_str().to_owned()),
+            issue: self.found_issue.as_ref().map(|issue| issue.url.clone()),
+            issue_text: self.found_issue.as_ref().map(|i| i.text.clone()).unwrap_or_default(),
+            pr_repairs: self.pr.then_some(PR_REPAIRS),
             ..beginning
         }
     }

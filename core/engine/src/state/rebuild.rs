@@ -37,6 +37,8 @@ pub(crate) async fn rebuild(io: &Io, id: &str, file: &str) -> Result<Store, Comm
         reverify: true,
         review_agent: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     };
     let by = decider(io, DecisionChannel::Command);
     let created = Store::create(io, Run::begin(&plan, beginning), &Origin::Begun, Some(&by)).await;

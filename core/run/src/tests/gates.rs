@@ -157,7 +157,8 @@ fn a_completed_run_takes_a_request_for_changes_until_its_work_is_handed_on() {
     assert_eq!(run.next(), Next::Start { step: 2, attempt: 2 });
     assert_eq!((&run.finish, run.completed_at), (&None, None));
     apply(&mut run, &[start(2), passed(2), passed(1), Event::RunFinalized]);
-    let act = FinishAct::Merge { commit: "c".to_owned(), target: "main".to_owned() };
+    let act =
+        FinishAct::Merge { commit: "c".to_owned(), target: "main".to_owned(), pull_request: None };
     let merged = FinishOutcome::new(Disposition::Merged);
     let merging = Event::FinishIntended { act, notes: None, replace: false };
     apply(&mut run, &[merging, Event::FinishRecorded { outcome: merged, replace: true }]);

@@ -150,6 +150,10 @@ impl Run {
             | Event::CheckpointMissed { .. }
             | Event::WorkRestored { .. }
             | Event::RunFinalized
+            | Event::PullRequestFollowed { .. }
+            | Event::PullRequestSeen { .. }
+            | Event::PullRequestReturned { .. }
+            | Event::PullRequestLeft { .. }
             | Event::RunAbandoned { .. } => {}
         }
         if self.finish_intent.is_some() {
@@ -215,8 +219,11 @@ impl Run {
 fn describe(act: &FinishAct, branch: Option<&str>) -> String {
     let branch = branch.unwrap_or("the work");
     match act {
-        FinishAct::Merge { commit, target } => {
+        FinishAct::Merge { commit, target, pull_request: None } => {
             format!("About to merge {branch} ({commit}) into {target}")
+        }
+        FinishAct::Merge { commit, pull_request: Some(url), .. } => {
+            format!("About to remove {branch} ({commit}), which {url} merged")
         }
         FinishAct::Publish { commit, remote, .. } => {
             format!("About to publish {branch} ({commit}) to {remote}")

@@ -152,7 +152,7 @@ impl Run {
     }
 
     /// A step is acted again, as often as the file allows, and its agent is told why.
-    fn do_again(&mut self, step: u32, reason: String, output: String) {
+    pub(super) fn do_again(&mut self, step: u32, reason: String, output: String) {
         let record = self.step_mut(step).expect("callers looked it up");
         record.status = StepStatus::Pending;
         record.uncounted = record.attempts;

@@ -72,7 +72,7 @@ fn finishing() -> Vec<Event> {
 fn acts() -> [FinishAct; 3] {
     let commit = "c".to_owned();
     [
-        FinishAct::Merge { commit: commit.clone(), target: "main".to_owned() },
+        FinishAct::Merge { commit: commit.clone(), target: "main".to_owned(), pull_request: None },
         FinishAct::Publish {
             commit: commit.clone(),
             remote: "origin".to_owned(),

@@ -13,7 +13,12 @@ fn what_became_of_the_work_survives_storage_and_journal() {
         pull_request,
     };
     for act in [
-        FinishAct::Merge { commit: commit.clone(), target: "main".to_owned() },
+        FinishAct::Merge { commit: commit.clone(), target: "main".to_owned(), pull_request: None },
+        FinishAct::Merge {
+            commit: commit.clone(),
+            target: "main".to_owned(),
+            pull_request: Some(url.clone()),
+        },
         publish(PullRequest::NotAsked { target: None }),
         publish(PullRequest::NotAsked { target: target.clone() }),
         publish(PullRequest::Create { target: "main".to_owned() }),

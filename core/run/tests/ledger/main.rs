@@ -2,6 +2,7 @@
 
 mod exhaustive;
 mod finish;
+mod pull_request;
 mod support;
 
 use onloop_documents as documents;

@@ -38,6 +38,8 @@ pub(super) fn begin_plan(plan: Plan, change: impl FnOnce(&mut Beginning)) -> Run
         reverify: false,
         review_agent: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     };
     change(&mut beginning);
     Run::begin(&plan, beginning)

@@ -68,6 +68,10 @@ pub struct Config {
     pub confine_read: Vec<String>,
     /// Days for which checkpoints and logs of finished runs are kept.
     pub retention_days: u32,
+    /// Whose review of a pull request counts besides those who may write to its repository.
+    pub review_from: Vec<String>,
+    /// Whether onloop merges a pull request whose checks passed.
+    pub auto_merge: bool,
     /// What is wrong with the configuration, one line each, safe to print on a terminal.
     pub notes: Vec<String>,
 }
@@ -189,6 +193,8 @@ impl Config {
             confine_caches: Vec::new(),
             confine_read: Vec::new(),
             retention_days: keys::MOST_RETENTION_DAYS as u32,
+            review_from: Vec::new(),
+            auto_merge: false,
             notes: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@
 //! pushes it, so that the next job, or the same job run again, continues there.
 
 use super::jobs::{CompiledJob, jobs};
+use super::on_label;
 use super::yaml::{block, comment, shown, word};
 use onloop_syntax::text;
 use onloop_workflow::{Plan, Step};
@@ -26,6 +27,8 @@ pub(super) struct Compilation<'a> {
     /// Secrets of the repository that the agent gets.
     pub(super) secrets: &'a [String],
     pub(super) runs_on: &'a str,
+    /// The label that starts it.
+    pub(super) on_label: Option<&'a str>,
 }
 
 /// Git reaches the repository with the token of the job only in steps that ask for it: no agent finds
@@ -51,6 +54,10 @@ pub(super) fn workflow(wanted: &Compilation<'_>) -> String {
     let jobs = jobs(wanted.plan);
     let mut out = head(wanted);
     let mut before: Option<CompiledJob> = None;
+    if let Some(label) = wanted.on_label {
+        out += &on_label::job(label, wanted.runs_on);
+        out.push('\n');
+    }
     for (at, job) in jobs.iter().enumerate() {
         if at > 0 {
             out.push('\n');
@@ -61,7 +68,8 @@ pub(super) fn workflow(wanted: &Compilation<'_>) -> String {
             CompiledJob::Steps { .. } | CompiledJob::End => None,
         });
         let gates: Vec<u32> = later.collect();
-        out += &job_head(wanted, *job, before);
+        let ends = (at == 0, at + 1 == jobs.len());
+        out += &job_head(wanted, *job, before, ends);
         out += &match job {
             CompiledJob::Gate { step } => gate_steps(*step, &environment(wanted.plan, *step)),
             CompiledJob::Steps { .. } | CompiledJob::End => {
@@ -93,12 +101,17 @@ pub(super) fn advice(wanted: &Compilation<'_>, out: Option<&str>) -> String {
                   them in\nthe repository (Settings, Environments), before the first run:";
         gates.iter().for_each(|gate| lines += &format!("\n  {gate}"));
     }
+    if wanted.on_label.is_some() {
+        lines += "\nA job opens a pull request only where the repository lets it (Settings, Actions, General: \
+                  \nAllow GitHub Actions to create and approve pull requests).";
+    }
     lines
 }
 
 fn head(wanted: &Compilation<'_>) -> String {
     let (name, file) = (plain(&wanted.plan.slug), comment(wanted.file));
     let title = shown(&format!("onloop: {}", wanted.plan.slug));
+    let trigger = if wanted.on_label.is_some() { on_label::TRIGGER } else { "" };
     format!(
         "# Made by onloop {VERSION} from {file}.
 # What is changed here is lost when it is made again:
@@ -113,7 +126,7 @@ on:
         description: Id of a run to go on with; empty begins a new one
         required: false
         type: string
-
+{trigger}
 permissions: {{}}
 
 # Two machines on one run would each have a part of it; the second one could not push.
@@ -130,14 +143,24 @@ jobs:
     )
 }
 
-fn job_head(wanted: &Compilation<'_>, job: CompiledJob, before: Option<CompiledJob>) -> String {
+fn job_head(
+    wanted: &Compilation<'_>,
+    job: CompiledJob,
+    before: Option<CompiledJob>,
+    (is_first, is_last): (bool, bool),
+) -> String {
     let (key, name) = (job.key(), shown(&title(wanted.plan, job)));
     let mut out = format!("  {key}:\n    name: {name}\n");
-    if let Some(before) = before {
-        out += &format!("    needs: {}\n", before.key());
+    let guard = wanted.on_label.map(|_| on_label::KEY.to_owned());
+    if let Some(needed) = before.map(CompiledJob::key).or(guard) {
+        out += &format!("    needs: {needed}\n");
     }
     out += &format!("    runs-on: {}\n", shown(wanted.runs_on));
     out += "    permissions:\n      contents: write\n";
+    if wanted.on_label.is_some() {
+        out += if is_first { on_label::READ_ISSUE } else { "" };
+        out += if is_last { on_label::OPEN_PULL_REQUEST } else { "" };
+    }
     if let CompiledJob::Gate { step } = job {
         // Who approved is in the history of the workflow run.
         out += "      actions: read\n";
@@ -210,6 +233,11 @@ fn work_steps(wanted: &Compilation<'_>, place: Place) -> String {
         false => FETCH,
     };
     out += &signed_in("Fetch the run", &[], fetch);
+    if wanted.on_label.is_some() && place.is_first {
+        let token = format!("  {TOKEN}");
+        let lines = ["env:", &token, on_label::ISSUE];
+        out += &step("Read the issue", &lines, on_label::ISSUE_SCRIPT);
+    }
     let secrets: Vec<String> =
         wanted.secrets.iter().map(|name| format!("  {name}: ${{{{ secrets.{name} }}}}")).collect();
     let mut lines: Vec<&str> = Vec::new();
@@ -217,24 +245,34 @@ fn work_steps(wanted: &Compilation<'_>, place: Place) -> String {
         lines.push("env:");
         lines.extend(secrets.iter().map(String::as_str));
     }
-    out += &step("Run", &lines, &run_script(wanted, &place.gates));
+    out += &step("Run", &lines, &run_script(wanted, &place));
     if place.is_last {
-        out += &signed_in("Publish the branch", &[], PUBLISH);
+        out += &match wanted.on_label {
+            None => signed_in("Publish the branch", &[], &publish("publish")),
+            Some(_) => signed_in("Open the pull request", &[], &publish("pr")),
+        };
     }
     out + &signed_in("Push the run", &["if: ${{ always() }}"], PUSH)
 }
 
 /// Commits are made by who makes them on GitHub.
-const PUBLISH: &str = r#"GIT_AUTHOR_NAME='github-actions[bot]'
+const COMMITTER: &str = r#"GIT_AUTHOR_NAME='github-actions[bot]'
 GIT_AUTHOR_EMAIL='41898282+github-actions[bot]@users.noreply.github.com'
 GIT_COMMITTER_NAME=$GIT_AUTHOR_NAME
 GIT_COMMITTER_EMAIL=$GIT_AUTHOR_EMAIL
 export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL
-onloop status "$RUN" --json | grep -q '"disposition": "published"' ||
-  onloop finish "$RUN" publish --remote origin
 "#;
 
-fn run_script(wanted: &Compilation<'_>, gates: &[u32]) -> String {
+/// Publishes the branch in one of the ways of `onloop finish`.
+fn publish(how: &str) -> String {
+    format!(
+        "{COMMITTER}onloop status \"$RUN\" --json | grep -q '\"disposition\": \"published\"' ||\n  \
+         onloop finish \"$RUN\" {how} --remote origin\n"
+    )
+}
+
+fn run_script(wanted: &Compilation<'_>, Place { is_first, gates, .. }: &Place) -> String {
+    let has_issue = wanted.on_label.is_some() && *is_first;
     let mut line = format!(
         "onloop run --run-id=\"$RUN\" --plan-digest {} --mode worktree --branch \"hotl/$RUN\"",
         wanted.plan.digest
@@ -244,6 +282,9 @@ fn run_script(wanted: &Compilation<'_>, gates: &[u32]) -> String {
     }
     if let Some(command) = wanted.agent_command {
         line += &format!(" --agent-command {}", word(command));
+    }
+    if has_issue {
+        line = format!("{}{line} \"$@\"", on_label::ISSUE_WORDS);
     }
     line += &format!(" -- {}", word(wanted.file));
     if gates.is_empty() {

@@ -46,6 +46,8 @@ pub(super) fn jobs(plan: &Plan) -> Vec<CompiledJob> {
         reverify: true,
         review_agent: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     };
     let run = Run::begin(plan, beginning);
     let (mut jobs, mut from) = (Vec::new(), 1);

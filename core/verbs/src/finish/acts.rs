@@ -75,7 +75,8 @@ async fn has_begun(
 ) -> Result<bool, CommandError> {
     let worktree_gone = run.place.worktree_path.is_some() && context.worktree.is_none();
     Ok(match act {
-        FinishAct::Merge { commit, target } => {
+        FinishAct::Merge { pull_request: Some(_), .. } => true,
+        FinishAct::Merge { commit, target, pull_request: None } => {
             worktree_gone
                 || context.commit.is_none()
                 || is_merged(io, context, commit, target).await?
@@ -118,8 +119,12 @@ pub(super) async fn perform(
     let intent = &intended.intent;
     let notes = intent.notes.clone();
     let (mut store, outcome) = match &intent.act {
-        FinishAct::Merge { commit, target } => {
+        FinishAct::Merge { commit, target, pull_request: None } => {
             merge(io, store, context, (commit, target), intended.earlier).await?
+        }
+        FinishAct::Merge { commit, target, pull_request: Some(url) } => {
+            let (store, outcome) = remove_merged(io, store, context, (commit, target)).await?;
+            (store, FinishOutcome { pr_url: Some(url.clone()), ..outcome })
         }
         FinishAct::Publish { commit, remote, pull_request } => {
             publish(io, store, context, commit, remote, pull_request).await?
@@ -166,6 +171,16 @@ async fn merge(
             return Err(give_up(&mut store, what, failure).await);
         }
     }
+    remove_merged(io, store, context, (commit, target)).await
+}
+
+/// Removes worktree and branch of work that is merged.
+async fn remove_merged(
+    io: &Io,
+    store: Store,
+    context: &FinishContext,
+    (commit, target): (&str, &str),
+) -> Result<(Store, FinishOutcome), CommandError> {
     let (mut store, mut outcome) = put_away(io, store, context, Disposition::Merged).await?;
     let kind = outcome.disposition;
     let action = delete_branch(io, &mut store, context, Some(commit), kind).await?;
@@ -225,9 +240,15 @@ async fn publish(
     }
     let pr_url = match pull_request {
         PullRequest::NotAsked { .. } => None,
-        PullRequest::Existing { url, .. } => Some(url.clone()),
+        PullRequest::Existing { url, .. } => {
+            if store.run().pull_request.as_ref().is_some_and(|tracked| tracked.url == *url) {
+                pull_request::update(io, &mut store, context, url).await?;
+            }
+            Some(url.clone())
+        }
         PullRequest::Create { target } => {
-            Some(pull_request::open(io, &store, context, target, pushed).await?)
+            let ends = (target.as_str(), remote);
+            Some(pull_request::open(io, &store, context, ends, pushed).await?)
         }
     };
     let outcome = FinishOutcome {

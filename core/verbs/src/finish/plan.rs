@@ -2,6 +2,7 @@
 
 use super::context::{FinishContext, MainCheckout, TargetBranch};
 use super::{DispositionWord, FinishArgs};
+use crate::forge::is_web_address;
 use onloop_effect::BranchName;
 use onloop_engine::error::CommandError;
 use onloop_run::{Disposition, FinishAct, PullRequest, Run};
@@ -63,9 +64,11 @@ impl Wish {
     pub(super) fn rehearsed(&self) -> FinishAct {
         match self.disposition {
             Disposition::Kept | Disposition::Discarded => FinishAct::Discard { commit: None },
-            Disposition::Merged => {
-                FinishAct::Merge { commit: String::new(), target: String::new() }
-            }
+            Disposition::Merged => FinishAct::Merge {
+                commit: String::new(),
+                target: String::new(),
+                pull_request: None,
+            },
             Disposition::Published => FinishAct::Publish {
                 commit: String::new(),
                 remote: String::new(),
@@ -95,6 +98,18 @@ impl Wish {
         matches!(self.disposition, Disposition::Merged | Disposition::Published)
     }
 
+    /// Whether this is a merge that the record has already.
+    pub(super) fn is_done(&self, run: &Run) -> bool {
+        let outcome = run.finish.as_ref().map(|finish| &finish.outcome);
+        let is_same = outcome.is_some_and(|outcome| {
+            let target = outcome.target_branch.as_deref();
+            outcome.disposition == Disposition::Merged
+                && (self.target.is_none() || self.target.as_deref() == target)
+        });
+        let is_asked = self.disposition == Disposition::Merged && !self.force;
+        is_same && is_asked && run.finish_intent.is_none()
+    }
+
     /// What stands against it wherever the work is.
     pub(super) fn objection(&self) -> Option<CommandError> {
         (self.disposition == Disposition::Discarded && !self.confirmed).then(|| {
@@ -102,14 +117,6 @@ impl Wish {
                 .fix("run this again with --confirm discard")
         })
     }
-}
-
-/// Whether `text` is an address that a browser opens, on one line and without blanks.
-pub(super) fn is_web_address(text: &str) -> bool {
-    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|rest| !rest.is_empty())
-        && text.len() <= 2048
-        && text.chars().all(|c| c.is_ascii_graphic())
 }
 
 fn demand_name(flag: &str, name: &str) -> Result<(), CommandError> {
@@ -163,7 +170,7 @@ fn plan_merge(
     if let Some(objection) = in_the_way(context).or(worktree_objection(context, wish.disposition)) {
         return Err(objection);
     }
-    Ok(FinishAct::Merge { commit, target: target.name.clone() })
+    Ok(FinishAct::Merge { commit, target: target.name.clone(), pull_request: None })
 }
 
 fn plan_publish(

@@ -1,12 +1,12 @@
-//! Pull requests, with the program `gh`.
+//! The pull request of published work: opened, and its text kept up to date.
 
 use super::body;
 use super::context::FinishContext;
-use super::plan::is_web_address;
-use crate::gh::gh;
+use crate::forge::{Ends, Forge, Words};
 use onloop_documents::attestation::decided;
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
+use onloop_engine::run::gate::{Change, Form};
 use onloop_engine::state::store::Store;
 use onloop_run::Run;
 use onloop_syntax::limits;
@@ -18,40 +18,51 @@ pub(super) async fn open(
     io: &Io,
     store: &Store,
     context: &FinishContext,
-    target: &str,
+    (target, remote): (&str, &str),
     perhaps_there: bool,
 ) -> Result<String, CommandError> {
-    let run = store.run();
-    let ends = ["--base", target, "--head", &context.branch];
-    if perhaps_there {
-        let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
-        let args = [&["pr", "list"][..], &ends[..], &list[..]].concat();
-        let found = gh(io, &context.home, &args, String::new()).await?;
-        if let Some(url) = found.ok().as_deref().and_then(address) {
-            return Ok(url);
-        }
+    let (run, folder) = (store.run(), &context.home);
+    let forge = Forge::around(io, folder, Some(remote)).await;
+    let ends = Ends { target, branch: &context.branch };
+    if perhaps_there && let Ok(Some(url)) = forge.open_one(io, folder, ends).await? {
+        return Ok(url);
     }
     let title = body::title(run);
-    let text = ["--title", &title, "--body-file", "-"];
-    let args = [&["pr", "create"][..], &ends[..], &text[..]].concat();
+    let body = written(io, store).await;
+    let words = Words { title: &title, body: &body };
+    let opened = forge.open(io, folder, ends, words).await?;
+    opened.map_err(|why| unfinished(run, context, &why))
+}
+
+/// Replaces the text of the pull request at `url`: it says how the present commit was verified. A text
+/// that cannot be replaced is reported and left.
+pub(super) async fn update(
+    io: &Io,
+    store: &mut Store,
+    context: &FinishContext,
+    url: &str,
+) -> Result<(), CommandError> {
+    let body = written(io, store).await;
+    if let Err(why) = Forge::of_address(url).edit(io, &context.home, url, &body).await? {
+        let why = text::one_line(&why);
+        store.note(format!("warning: the text of {url} is not up to date: {why}"));
+    }
+    Ok(())
+}
+
+async fn written(io: &Io, store: &Store) -> String {
+    let run = store.run();
     // Who decided is in the ledger alone; where it cannot be read now, that is left out.
     let ledger = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await;
     let decided = ledger.map(|(bytes, _)| decided(&bytes)).unwrap_or_default();
-    let said = io.redacted(&body::body(run, &decided, store.head_sha256()));
-    let said = text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned();
-    match gh(io, &context.home, &args, said).await? {
-        Ok(said) => match address(&said) {
-            Some(url) => Ok(url),
-            None => Err(unfinished(run, context, "gh named no address")),
-        },
-        Err(why) => Err(unfinished(run, context, &why)),
+    let mut changes = String::new();
+    if let Some(ends) = run.checkpoints_around(None)
+        && let Ok(Some(change)) = Change::between(io, run, ends).await
+    {
+        changes = change.show(io, Form::Stat).await.unwrap_or_default();
     }
-}
-
-/// The address that `gh` says at the end of what it says.
-fn address(said: &str) -> Option<String> {
-    let mut lines = said.lines().rev().map(str::trim);
-    lines.find(|line| is_web_address(line)).map(str::to_owned)
+    let said = io.redacted(&body::body(run, &decided, &changes, store.head_sha256()));
+    text::prefix(&said, limits::PULL_REQUEST_BYTES).to_owned()
 }
 
 fn unfinished(run: &Run, context: &FinishContext, said: &str) -> CommandError {

@@ -49,7 +49,7 @@ impl Source {
 
     /// The tasks of an issue; without a checklist the issue is the only one.
     fn of_issue(issue: &Issue) -> Source {
-        let Tasks { open, left_out, .. } = tasks::read(&issue.body);
+        let Tasks { open, left_out, .. } = tasks::read(issue.body());
         let (tasks, left_out) = match open.is_empty() {
             false => (open, left_out),
             true => {
@@ -62,7 +62,7 @@ impl Source {
             }
         };
         Source {
-            origin: issue.url.clone(),
+            origin: issue.url().to_owned(),
             intent: issue.intent(),
             tasks,
             left_out,

@@ -183,6 +183,8 @@ mod tests {
             reverify: false,
             review_agent: None,
             issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
         };
         let run = Run::begin(&plan.expect("a plan"), beginning);
         let (mut bytes, mut head) = ledger::begin(Timestamp::EPOCH, &run, &Origin::Begun, None);

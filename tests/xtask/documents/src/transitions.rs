@@ -210,6 +210,8 @@ fn begin(gate: &str, review_agent: Option<&str>) -> Run {
             reverify: true,
             review_agent: review_agent.map(str::to_owned),
             issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
         },
     )
 }

@@ -122,6 +122,7 @@ pub(super) fn run() -> Value {
             "usage": usage(),
             "review": review,
             "finish": finish(),
+            "pull_request": { "type": ["object", "null"] },
             "confined": list_of(held()),
             "steps": list_of(step()),
             "asks": asks(),

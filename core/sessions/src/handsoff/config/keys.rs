@@ -122,8 +122,12 @@ keys! {
         "Paths in a home folder, besides those of known tools, that [confined](confinement.md) commands may read; `~/` is your home folder"
     "retention.days" (Number { min: 1, max: MOST_RETENTION_DAYS }) "90", None =>
         "After how many days `onloop doctor --prune` removes checkpoints and logs of finished runs, and what was kept for sessions; ledgers and reports stay"
+    "review_from" (Arguments) "[]", None =>
+        "Accounts whose review of a [pull request](pull-request.md) goes back to the agent, besides those who may write to the repository"
+    "auto_merge" (Flag) "false", None =>
+        "Whether onloop merges a followed [pull request](pull-request.md) once its checks passed. Never at high risk, and never with an open warning or an unchecked step"
     "notify.events" (Words(NoticeKind::WORDS)) "all", None =>
-        "What you are told of, see [notices](notify.md): a run `waits` for you, is `blocked` or `completed`, an agent's usage `limit` or a run's `budget` is reached, a `session` ended"
+        "What you are told of, see [notices](notify.md): a run `waits` for you, is `blocked` or `completed`, an agent's usage `limit` or a run's `budget` is reached, a `session` ended; a pull request is `pr_green`, `pr_red` (it needs changes) or `pr_merged`"
     "notify.command" (Text) "", None =>
         "A line for `sh` that is run for each notice, in the folder of this file"
     "notify.webhook.url" (Secret) "", None =>
@@ -208,7 +212,17 @@ mod tests {
     fn sections_know_their_names() {
         assert_eq!(
             names_in(""),
-            ["handsoff", "telegram", "run", "retention", "notify", "prices", "permissions"]
+            [
+                "handsoff",
+                "telegram",
+                "run",
+                "retention",
+                "review_from",
+                "auto_merge",
+                "notify",
+                "prices",
+                "permissions"
+            ]
         );
         assert_eq!(names_in("handsoff.supervisor"), ["provider", "model", "flags"]);
         assert!(names_in("telegram").contains(&"chat_id"));

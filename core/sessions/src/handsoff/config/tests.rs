@@ -21,6 +21,8 @@ handsoff:
     - command: /ship:it
       prompt_file: prompts/ship.md
 retention: {days: 30}
+review_from: [zoe, max]
+auto_merge: true
 telegram:
   enabled: true
   token: \"123456:ABC-DEF_g\"
@@ -145,6 +147,8 @@ fn every_key_is_read() {
         confine_read: vec!["~/.foo".to_owned()],
         network: "@registries,a.example".parse().ok(),
         retention_days: 30,
+        review_from: vec!["zoe".to_owned(), "max".to_owned()],
+        auto_merge: true,
         notes: Vec::new(),
     };
     assert_eq!(config, expected);

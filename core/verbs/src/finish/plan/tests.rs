@@ -16,6 +16,8 @@ fn run() -> Run {
         reverify: false,
         review_agent: None,
         issue: None,
+        issue_text: String::new(),
+        pr_repairs: None,
     };
     Run::begin(&plan, beginning)
 }

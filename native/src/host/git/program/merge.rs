@@ -106,7 +106,8 @@ impl GitProgram {
     /// Merges into what is checked out.
     fn merge_here(&self, root: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
         let tip = format!("refs/heads/{}", merge.branch);
-        let args = ["merge", "--quiet", "--no-ff", "--no-edit", "--", &tip];
+        let message = message(merge.branch, merge.into);
+        let args = ["merge", "--quiet", "--no-ff", "-m", &message, "--", &tip];
         let merged = self.change_files(root, &args, &tip)?;
         match merged.exit {
             0 => Ok(()),
@@ -187,5 +188,13 @@ impl fmt::Display for CheckedOut {
             CheckedOut::Branch(branch) => write!(f, "refs/heads/{branch}"),
             CheckedOut::Commit(commit) => f.write_str(commit),
         }
+    }
+}
+
+/// As git writes it for the short name of a branch.
+fn message(branch: &BranchName, into: &BranchName) -> String {
+    match into.to_string().as_str() {
+        "main" | "master" => format!("Merge branch '{branch}'"),
+        into => format!("Merge branch '{branch}' into {into}"),
     }
 }

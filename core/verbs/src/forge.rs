@@ -1,0 +1,373 @@
+//! The servers that keep issues and pull requests, each asked through its own command line.
+//!
+//! A file for each server builds the command lines and reads the answers; this one runs them.
+
+mod github;
+mod gitlab;
+mod program;
+mod seen;
+
+use onloop_effect::Io;
+use onloop_engine::error::CommandError;
+use onloop_engine::git::checkout;
+pub(crate) use seen::{IssueText, Openness, ServerCheck, ServerResult, ServerReview, Sighting};
+
+/// What a program said, or why it could not answer.
+pub(crate) type Answer<T> = Result<Result<T, String>, CommandError>;
+
+/// A kind of server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Forge {
+    /// GitHub, with `gh`.
+    GitHub,
+    /// GitLab, with `glab`.
+    GitLab,
+}
+
+/// The command line of one question, without the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Call {
+    args: Vec<String>,
+    input: String,
+}
+
+impl Call {
+    fn new(args: &[&str]) -> Call {
+        Call { args: args.iter().map(|arg| (*arg).to_owned()).collect(), input: String::new() }
+    }
+
+    fn with_input(self, input: impl Into<String>) -> Call {
+        Call { input: input.into(), ..self }
+    }
+}
+
+/// The branch of a pull request and the one that it is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends<'a> {
+    /// The branch that takes the work in.
+    pub(crate) target: &'a str,
+    /// The branch of the work.
+    pub(crate) branch: &'a str,
+}
+
+/// What a pull request says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words<'a> {
+    pub(crate) title: &'a str,
+    /// Markdown.
+    pub(crate) body: &'a str,
+}
+
+/// The address of a pull request in its parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Address {
+    host: String,
+    /// `owner/name`, or a longer path.
+    project: String,
+    number: u64,
+}
+
+impl Address {
+    /// Reads `https://HOST/PROJECT` + `between` + `NUMBER`.
+    fn parse(url: &str, between: &str) -> Option<Address> {
+        let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
+        let (place, number) = rest.split_once(between)?;
+        let (host, project) = place.split_once('/')?;
+        let end = number.find(|c: char| !c.is_ascii_digit()).unwrap_or(number.len());
+        let is_plain = |text: &str, more: &str| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
+        };
+        let fits = is_plain(host, "-.:") && is_plain(project, "-_./") && project.contains('/');
+        let (host, project) = (host.to_owned(), project.to_owned());
+        fits.then_some(Address { host, project, number: number[..end].parse().ok()? })
+    }
+}
+
+impl Forge {
+    /// The kind of server that the repository around `folder` is published to by `remote`.
+    pub(crate) async fn around(io: &Io, folder: &str, remote: Option<&str>) -> Forge {
+        let host = match checkout::own(io, folder).await {
+            Some(checkout) => checkout.host(io, remote).await,
+            None => None,
+        };
+        Forge::of_host(&host.unwrap_or_default())
+    }
+
+    /// The kind of server of a web address.
+    pub(crate) fn of_address(url: &str) -> Forge {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        Forge::of_host(rest.split('/').next().unwrap_or_default())
+    }
+
+    fn of_host(host: &str) -> Forge {
+        match host.to_ascii_lowercase().contains("gitlab") {
+            true => Forge::GitLab,
+            false => Forge::GitHub,
+        }
+    }
+
+    /// The program that asks it.
+    pub(crate) fn program(self) -> &'static str {
+        match self {
+            Forge::GitHub => "gh",
+            Forge::GitLab => "glab",
+        }
+    }
+
+    /// The command that says whether the program is logged in.
+    pub(crate) fn login(self) -> String {
+        format!("{} auth status", self.program())
+    }
+
+    /// Finds out whether the program is there and logged in.
+    pub(crate) async fn is_ready(self, io: &Io, folder: &str) -> Answer<()> {
+        let said = self.ask(io, folder, Call::new(&["auth", "status"])).await?;
+        Ok(said.map(drop))
+    }
+
+    /// Reads an issue: `name` is its number or its address.
+    pub(crate) async fn issue(self, io: &Io, folder: &str, name: &str) -> Answer<IssueText> {
+        let calls = match self {
+            Forge::GitHub => vec![github::issue(name)],
+            Forge::GitLab => match gitlab::issue(name) {
+                Some(calls) => calls,
+                None => return Ok(Err("this is not the address of an issue".to_owned())),
+            },
+        };
+        let mut said = Vec::new();
+        for call in calls {
+            match self.ask(io, folder, call).await? {
+                Ok(answer) => said.push(answer),
+                Err(why) => return Ok(Err(why)),
+            }
+        }
+        Ok(self.read_issue(&said).ok_or_else(|| self.misunderstood("an issue")))
+    }
+
+    /// The issue in what its program has printed.
+    pub(crate) fn read_issue(self, said: &[String]) -> Option<IssueText> {
+        match self {
+            Forge::GitHub => github::parse_issue(said),
+            Forge::GitLab => gitlab::parse_issue(said),
+        }
+    }
+
+    /// The address of the open pull request between two branches.
+    pub(crate) async fn open_one(
+        self,
+        io: &Io,
+        folder: &str,
+        ends: Ends<'_>,
+    ) -> Answer<Option<String>> {
+        let (call, parse): (Call, fn(&str) -> Option<String>) = match self {
+            Forge::GitHub => (github::open_one(ends), github::parse_address),
+            Forge::GitLab => (gitlab::open_one(ends), gitlab::parse_open_one),
+        };
+        Ok(self.ask(io, folder, call).await?.map(|said| parse(&said)))
+    }
+
+    /// Opens a pull request and returns its address.
+    pub(crate) async fn open(
+        self,
+        io: &Io,
+        folder: &str,
+        ends: Ends<'_>,
+        words: Words<'_>,
+    ) -> Answer<String> {
+        let (call, parse): (Call, fn(&str) -> Option<String>) = match self {
+            Forge::GitHub => (github::open(ends, words), github::parse_address),
+            Forge::GitLab => (gitlab::open(ends, words), gitlab::parse_address),
+        };
+        let said = self.ask(io, folder, call).await?;
+        Ok(said.and_then(|said| {
+            parse(&said).ok_or_else(|| format!("{} named no address", self.program()))
+        }))
+    }
+
+    /// Replaces the text of a pull request.
+    pub(crate) async fn edit(self, io: &Io, folder: &str, url: &str, body: &str) -> Answer<()> {
+        let call = match self {
+            Forge::GitHub => Some(github::edit(url, body)),
+            Forge::GitLab => gitlab::edit(url, body),
+        };
+        self.told(io, folder, call).await
+    }
+
+    /// How a pull request stands.
+    pub(crate) async fn look(self, io: &Io, folder: &str, url: &str) -> Answer<Sighting> {
+        match self {
+            Forge::GitHub => {
+                let said = self.ask(io, folder, github::look(url)).await?;
+                Ok(said.and_then(|said| {
+                    github::parse_look(&said).ok_or_else(|| self.misunderstood("a pull request"))
+                }))
+            }
+            Forge::GitLab => {
+                let Some(call) = gitlab::look(url) else {
+                    return Ok(Err("this is not the address of a merge request".to_owned()));
+                };
+                let said = match self.ask(io, folder, call).await? {
+                    Ok(said) => said,
+                    Err(why) => return Ok(Err(why)),
+                };
+                let jobs = match gitlab::jobs(url, &said) {
+                    None => Ok("[]".to_owned()),
+                    Some(call) => self.ask(io, folder, call).await?,
+                };
+                Ok(jobs.and_then(|jobs| {
+                    gitlab::parse_look(&said, &jobs)
+                        .ok_or_else(|| self.misunderstood("a merge request"))
+                }))
+            }
+        }
+    }
+
+    /// The log of a failed check; empty where the server keeps none.
+    pub(crate) async fn log(
+        self,
+        io: &Io,
+        folder: &str,
+        url: &str,
+        check: &ServerCheck,
+    ) -> Answer<String> {
+        let call = match (self, check.job) {
+            (_, None) => None,
+            (Forge::GitHub, Some(job)) => github::log(url, job),
+            (Forge::GitLab, Some(job)) => gitlab::log(url, job),
+        };
+        match call {
+            Some(call) => self.ask(io, folder, call).await,
+            None => Ok(Ok(String::new())),
+        }
+    }
+
+    /// What reviewers ask to be changed.
+    pub(crate) async fn reviews(
+        self,
+        io: &Io,
+        folder: &str,
+        url: &str,
+    ) -> Answer<Vec<ServerReview>> {
+        let calls = match self {
+            Forge::GitHub => github::reviews(url),
+            Forge::GitLab => gitlab::reviews(url),
+        };
+        let mut said = Vec::new();
+        for call in calls {
+            match self.ask(io, folder, call).await? {
+                Ok(answer) => said.push(answer),
+                Err(why) => return Ok(Err(why)),
+            }
+        }
+        let read = match self {
+            Forge::GitHub => github::parse_reviews(&said),
+            Forge::GitLab => gitlab::parse_reviews(&said),
+        };
+        Ok(read.ok_or_else(|| self.misunderstood("reviews")))
+    }
+
+    /// Whether the account of a review may write to the repository.
+    pub(crate) async fn may_write(
+        self,
+        io: &Io,
+        folder: &str,
+        url: &str,
+        account: &str,
+    ) -> Result<bool, CommandError> {
+        let call = match self {
+            Forge::GitHub => github::access(url, account),
+            Forge::GitLab => gitlab::access(url, account),
+        };
+        let Some(call) = call else { return Ok(false) };
+        // A server that does not know the account answers with an error.
+        let Ok(said) = self.ask(io, folder, call).await? else { return Ok(false) };
+        Ok(match self {
+            Forge::GitHub => github::parse_access(&said),
+            Forge::GitLab => gitlab::parse_access(&said),
+        })
+    }
+
+    /// Merges a pull request if its branch is still at `commit`.
+    pub(crate) async fn merge(self, io: &Io, folder: &str, url: &str, commit: &str) -> Answer<()> {
+        let call = match self {
+            Forge::GitHub => Some(github::merge(url, commit)),
+            Forge::GitLab => gitlab::merge(url, commit),
+        };
+        self.told(io, folder, call).await
+    }
+
+    /// The time, in seconds since 1970, at which the server answers again. `None`: it answers now, or
+    /// does not say.
+    pub(crate) async fn limited_until(
+        self,
+        io: &Io,
+        folder: &str,
+    ) -> Result<Option<u64>, CommandError> {
+        match self {
+            Forge::GitHub => {
+                let said = self.ask(io, folder, github::limit()).await?;
+                Ok(said.ok().as_deref().and_then(github::parse_limit))
+            }
+            Forge::GitLab => Ok(None),
+        }
+    }
+
+    async fn told(self, io: &Io, folder: &str, call: Option<Call>) -> Answer<()> {
+        match call {
+            Some(call) => Ok(self.ask(io, folder, call).await?.map(drop)),
+            None => Ok(Err("this address is not understood".to_owned())),
+        }
+    }
+
+    fn misunderstood(self, what: &str) -> String {
+        format!("the answer of {} does not hold {what}", self.program())
+    }
+}
+
+/// The address at the end of what a program says.
+fn last_address(said: &str) -> Option<String> {
+    let mut lines = said.lines().rev().map(str::trim);
+    lines.find(|line| is_web_address(line)).map(str::to_owned)
+}
+
+/// Whether `text` is an address that a browser opens, on one line and without blanks.
+pub(crate) fn is_web_address(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty())
+        && text.len() <= 2048
+        && text.chars().all(|c| c.is_ascii_graphic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_decides_which_program_is_asked() {
+        for (url, forge) in [
+            ("https://github.com/a/b/pull/1", Forge::GitHub),
+            ("https://gitlab.com/a/b/-/merge_requests/1", Forge::GitLab),
+            ("https://gitlab.example.org/a/b/c/-/issues/1", Forge::GitLab),
+            ("https://git.example.org/gitlab/b/pull/1", Forge::GitHub),
+        ] {
+            assert_eq!(Forge::of_address(url), forge, "{url}");
+        }
+    }
+
+    #[test]
+    fn an_address_never_becomes_another_question() {
+        let read = |url: &str| Address::parse(url, "/pull/");
+        let expected =
+            Address { host: "github.com".to_owned(), project: "a/b".to_owned(), number: 7 };
+        assert_eq!(read("https://github.com/a/b/pull/7/files"), Some(expected));
+        for url in [
+            "https://github.com/a/pull/7",
+            "https://github.com/a/b?x=/pull/7",
+            "https://github.com/a/b/pull/x",
+            "https://user@github.com/a/b/pull/7",
+            "github.com/a/b/pull/7",
+        ] {
+            assert_eq!(read(url), None, "{url}");
+        }
+    }
+}
