@@ -234,6 +234,7 @@ pub(super) fn entry() -> Value {
             "driven_by": driver,
             "outcome": text_or_null(),
             "next": next,
+            "pull_request": { "type": ["object", "null"] },
             "workflow_path": text(),
             "source_workflow_path": text_or_null(),
             "repo_root": text_or_null(),
