@@ -1,24 +1,3 @@
-/** The pull request of a run. */
-export interface PullRequestView {
-    url: string;
-    /** The remote that has its branch. */
-    remote: string;
-    target_branch: string | null;
-    state: "pending" | "green" | "red" | "merged" | "closed";
-    /** When it was seen in that state first. */
-    since: string;
-    /** How often failing checks and conflicts may go back to the agent. */
-    repair_limit: number;
-    /** What went back, oldest first; absent: nothing. */
-    repairs?: {
-        cause: "checks" | "conflict" | "review";
-        reason: string;
-        commit: string;
-        reviews?: string[];
-    }[];
-    /** Why onloop does not follow it any more; null: it does. */
-    left: string | null;
-}
 import type { Mechanism, Network } from "./vocabulary.js";
 export type RunRecord = string;
 export interface Span {
@@ -236,7 +215,6 @@ export interface RunView {
     verified_on: "worktree" | "clean_checkout";
     report_path: string;
     finish: FinishView;
-    /** The pull request of the work; null: onloop has not followed one. */
     pull_request: PullRequestView | null;
     steps: {
         number: number;
@@ -266,6 +244,21 @@ export interface RunView {
     asks?: AsksView;
 }
 export type StepStatus = "pending" | "in_progress" | "done" | "failed" | "blocked";
+export interface PullRequestView {
+    url: string;
+    remote: string;
+    target_branch: string | null;
+    state: "pending" | "green" | "red" | "merged" | "closed";
+    since: string;
+    repair_limit: number;
+    repairs?: {
+        cause: "checks" | "conflict" | "review";
+        reason: string;
+        commit: string;
+        reviews?: string[];
+    }[];
+    left: string | null;
+}
 export interface FinishView {
     disposition: "keep" | "merge" | "publish" | "discard" | null;
     recorded_at: string | null;

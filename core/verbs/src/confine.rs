@@ -10,7 +10,7 @@ use onloop_engine::sandbox::confinement::Confined;
 /// Arguments of `onloop confine`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ConfineArgs {
-    /// Network: all, loopback (one of its own), none, or names with commas between them
+    /// Network: all, loopback (its own), none, or names with commas
     #[arg(long, value_name = "NETWORK", default_value = "all")]
     pub network: Network,
     /// Only this: bubblewrap, landlock or seatbelt [default: the strongest]
