@@ -55,9 +55,11 @@ async function tabTo(page, text) {
 test("by keyboard alone: from the board to the gate, and its approval with the name of the step", async (t) => {
   const made = await machine(t, [plan(2, 1, "high")]);
   const { page, wrong, foreign } = await signedIn(t, made);
+  await page.getByText("high plan of 2 steps").first().waitFor();
   await tabTo(page, "high plan of 2 steps");
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/run\//);
+  await page.getByText("type the name of the step").waitFor();
   await tabTo(page, "type the name of the step");
   await page.keyboard.type(HOSTILE);
   await page.waitForTimeout(800);
