@@ -31,7 +31,10 @@ pub(crate) async fn demand_forge(io: &Io) -> Result<(), CommandError> {
     forge.is_ready(io, folder).await?.map_err(|why| {
         CommandError::refused("no pull request could be opened at the end, so nothing was started")
             .because(why)
-            .fix_by(format!("see whether {} is logged in", forge.program()), forge.login())
+            .fix_by(
+                format!("see whether {} is installed and logged in", forge.program()),
+                forge.login(),
+            )
     })
 }
 
