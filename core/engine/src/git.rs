@@ -2,7 +2,7 @@
 
 pub(crate) mod ancestors;
 pub mod checkout;
-pub(crate) mod hardened;
+pub mod hardened;
 pub mod import;
 pub(crate) mod index;
 pub mod known_to_git;

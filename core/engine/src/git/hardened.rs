@@ -10,19 +10,28 @@ use onloop_syntax::limits;
 /// # Errors
 ///
 /// `TooLarge` beyond [`limits::SETUP_LIST_BYTES`]; git is not there, or refuses.
-pub(crate) async fn says(
+pub async fn says(
     io: &Io,
     root: &str,
     words: &[&str],
     input: Option<Vec<u8>>,
     timeout_ms: u64,
 ) -> Result<Vec<u8>, Failure> {
-    let calm = ["git", "-c", "core.fsmonitor=false", "-c", "core.untrackedCache=false"];
+    let calm = [
+        "git",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.untrackedCache=false",
+    ];
     let mut spec = ProcessSpec::argv(calm.into_iter().chain(words.iter().copied()))
         .in_folder(root)
         .without_env(private_names(io))
         .with_env([
             ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_GRAFT_FILE", "/dev/null/none"),
         ])

@@ -3,9 +3,9 @@
 
 use super::watch::{folder, url};
 use crate::forge::{Forge, ServerCheck, ServerReview};
-use onloop_effect::{Io, ProcessSpec, ProcessStatus};
+use onloop_effect::Io;
 use onloop_engine::error::CommandError;
-use onloop_engine::run::checks::private_names;
+use onloop_engine::git::hardened;
 use onloop_engine::state::config;
 use onloop_run::{RepairCause, Run};
 use onloop_syntax::limits;
@@ -110,32 +110,29 @@ async fn fetch(
 ) -> Result<Result<String, String>, CommandError> {
     let name = format!("refs/onloop/{}/target", run.id);
     let update = format!("+refs/heads/{target}:{name}");
-    let fetch =
-        ["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head"];
-    let fetched = git(io, run, &[&fetch[..], &["--", remote, &update]].concat()).await?;
-    if let Err(why) = fetched {
-        return Ok(Err(why));
+    // A server is as little trusted as an agent.
+    let fetch = [
+        "-c",
+        "fetch.fsckObjects=true",
+        "fetch",
+        "--quiet",
+        "--no-tags",
+        "--no-recurse-submodules",
+        "--no-write-fetch-head",
+        "--no-auto-maintenance",
+    ];
+    let fetch = [&fetch[..], &["--", remote, &update]].concat();
+    let commit = format!("{name}^{{commit}}");
+    let (folder, mut said) = (folder(run), Vec::new());
+    for words in [&fetch[..], &["rev-parse", "--verify", &commit]] {
+        let asked = hardened::says(io, &folder, words, None, limits::GIT_ACT_TIMEOUT_MS);
+        said = match asked.await {
+            Ok(said) => said,
+            Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
+            Err(failure) => return Ok(Err(text::ellipsis(&failure.message, 500))),
+        };
     }
-    let commit = git(io, run, &["rev-parse", "--verify", &format!("{name}^{{commit}}")]).await?;
-    Ok(commit.map(|commit| commit.trim().to_owned()))
-}
-
-async fn git(io: &Io, run: &Run, words: &[&str]) -> Result<Result<String, String>, CommandError> {
-    let hardened = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
-    let spec = ProcessSpec::argv(hardened.into_iter().chain(words.iter().copied()))
-        .in_folder(folder(run))
-        .without_env(private_names(io))
-        .with_env([("GIT_TERMINAL_PROMPT", "0")])
-        .timeout_ms(limits::GIT_ACT_TIMEOUT_MS)
-        .label("git");
-    let end = io.process(spec).await?;
-    match end.status {
-        ProcessStatus::Exited(0) => Ok(Ok(end.stdout.text())),
-        ProcessStatus::Interrupted => Err(CommandError::interrupted()),
-        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
-            Ok(Err(text::ellipsis(end.stderr.text().trim(), 500)))
-        }
-    }
+    Ok(Ok(String::from_utf8_lossy(&said).trim().to_owned()))
 }
 
 /// What reviewers who may decide ask for and no agent has been told yet.
