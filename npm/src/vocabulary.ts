@@ -5,6 +5,14 @@
  */
 
 import type {
+  Durability,
+  Expect,
+  FileSize,
+  Stat,
+  Version,
+} from "./file_vocabulary.js";
+export type * from "./file_vocabulary.js";
+import type {
   GitRequest,
   GitSurvey,
   KeptWork,
@@ -301,21 +309,6 @@ export type Request =
 /** Content of a file, a stream or a body. */
 export type Bytes = Uint8Array;
 
-/** The expected state of a path before a write. */
-export type Expect =
-  /** Any. */
-  | "any"
-  /** Absent; otherwise the failure is `exists`. */
-  | "absent"
-  /** The version of an earlier reply; otherwise the failure is `conflict`. */
-  | { version: Version };
-
-/** Names one content of one file at one time. Opaque; the host makes and compares it. */
-export type Version = string;
-
-/** Whether a write must survive a power cut. */
-export type Durability = boolean;
-
 /** A program that outlives the one that starts it. */
 export interface LaunchSpec {
   /** The program, found on `PATH` unless it contains `/`, and its arguments. */
@@ -358,14 +351,6 @@ export type HttpMethod =
   | "GET"
   /** Sends a body. */
   | "POST";
-
-/** A file and its size. */
-export interface FileSize {
-  /** The file. */
-  path: string;
-  /** Its size. */
-  size_bytes: number;
-}
 
 /** The unit of a read of standard input. */
 export type InputUnit =
@@ -537,34 +522,6 @@ export type Outcome =
       /** Whether something may have changed; otherwise the time has passed. */
       changed: boolean;
     };
-
-/** Facts about a path. */
-export interface Stat {
-  /** File, folder or something else. */
-  kind: FileKind;
-  /** Size in bytes; 0 for folders. */
-  size_bytes: number;
-  /** The time of the last content change. Milliseconds since 1970. */
-  modified_ms: number;
-  /** Whether the file is executable. */
-  executable: boolean;
-  /**
-   * Whether a user other than this one and the system's own accounts owns it. Unknown, and `false`,
-   * on Windows.
-   */
-  foreign?: boolean;
-}
-
-/** The kind of a path. */
-export type FileKind =
-  /** A regular file. */
-  | "file"
-  /** A folder. */
-  | "folder"
-  /** A symbolic link. */
-  | "link"
-  /** A socket, a device or a pipe. */
-  | "other";
 
 /** The holder of a lock. */
 export interface LockHolder {

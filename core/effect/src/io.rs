@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::task::Poll;
 
 pub use self::process::OutputAction;
+use crate::files::*;
 use crate::request::*;
 use crate::rooted::{absolute, rooted};
 use crate::start::Start;

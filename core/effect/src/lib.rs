@@ -10,6 +10,7 @@ mod bytes;
 mod confine;
 mod exit;
 mod failure;
+mod files;
 mod git;
 mod git_names;
 mod http;
@@ -38,6 +39,7 @@ pub use bytes::Bytes;
 pub use confine::{Confinement, Mechanism, PrivateGit, Reach, is_within};
 pub use exit::Exit;
 pub use failure::{Failure, FailureKind, OptionalExt};
+pub use files::*;
 pub use git::{
     DiffShown, GitRequest, GitSurvey, KeptFile, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,
     RefUpdate, Repository, WorktreeEntry,

@@ -2,6 +2,7 @@
 
 use super::{Io, answer};
 use crate::Failure;
+use crate::files::*;
 use crate::request::*;
 
 impl Io {

@@ -29,6 +29,7 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "docs/limits.md", content: limits::document },
     Document { path: "docs/messages.md", content: messages::document },
     Document { path: "docs/transitions.md", content: transitions::document },
+    Document { path: "npm/src/file_vocabulary.ts", content: vocabulary::file_document },
     Document { path: "npm/src/git_vocabulary.ts", content: vocabulary::git_document },
     Document { path: "npm/src/node/git_settings.ts", content: git_settings::document },
     Document { path: "npm/src/process_vocabulary.ts", content: vocabulary::process_document },

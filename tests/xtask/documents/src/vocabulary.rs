@@ -17,6 +17,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("effect/confine.rs", include_str!("../../../../core/effect/src/confine.rs")),
     ("effect/exit.rs", include_str!("../../../../core/effect/src/exit.rs")),
     ("effect/failure.rs", include_str!("../../../../core/effect/src/failure.rs")),
+    ("effect/files.rs", include_str!("../../../../core/effect/src/files.rs")),
     ("effect/git.rs", include_str!("../../../../core/effect/src/git.rs")),
     ("effect/http.rs", include_str!("../../../../core/effect/src/http.rs")),
     ("effect/network.rs", include_str!("../../../../core/effect/src/network.rs")),
@@ -86,6 +87,7 @@ const WHOLE: &str = "vocabulary";
 
 /// Files whose types are in a module of their own.
 const APART: &[(&str, &[&str])] = &[
+    ("file_vocabulary", &["effect/files.rs"]),
     ("git_vocabulary", &["effect/git.rs"]),
     ("serve_vocabulary", &["effect/serve.rs"]),
     (
@@ -98,6 +100,11 @@ const APART: &[(&str, &[&str])] = &[
 /// `npm/src/vocabulary.ts`.
 pub(crate) fn document() -> String {
     module(WHOLE)
+}
+
+/// `npm/src/file_vocabulary.ts`.
+pub(crate) fn file_document() -> String {
+    module("file_vocabulary")
 }
 
 /// `npm/src/git_vocabulary.ts`.
