@@ -91,12 +91,12 @@ impl Runner {
         let text = String::from_utf8_lossy(&output);
         let counts = text.lines().filter_map(Tally::of_line);
         let tests = counts.fold(Tally::default(), std::ops::Add::add);
-        let outcome = match result {
-            Ok(true) => Outcome::Passed,
-            Ok(false) => Outcome::Failed(headline(&text, stage.name)),
-            Err(why) => Outcome::Failed(why),
+        let (outcome, failures) = match result {
+            Ok(true) => (Outcome::Passed, Vec::new()),
+            Ok(false) => (Outcome::Failed(headline(&text, stage.name)), failures(&text)),
+            Err(why) => (Outcome::Failed(why), Vec::new()),
         };
-        (Entry { name: stage.name, elapsed, tests, outcome }, output)
+        (Entry { name: stage.name, elapsed, tests, outcome, failures }, output)
     }
 
     /// Whether the stage passed.
@@ -121,6 +121,20 @@ fn headline(output: &str, name: &str) -> String {
     let last = output.lines().last().unwrap_or_default();
     let why = last.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
     why.unwrap_or(last).to_owned()
+}
+
+/// The tests that failed, and what ended a test binary before it could count them.
+fn failures(output: &str) -> Vec<String> {
+    let of_line = |line: &str| {
+        let line = line.trim_end();
+        let of_rust = line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"));
+        let of_node = || line.trim_start().strip_prefix("not ok ")?.split_once(" - ");
+        let name = of_rust.or_else(|| of_node().map(|(_, name)| name));
+        let is_death = ["overflowed its stack", "(signal: ", "error: could not compile"];
+        let death = || is_death.iter().any(|part| line.contains(part)).then_some(line.trim_start());
+        name.or_else(death).map(str::to_owned)
+    };
+    output.lines().filter_map(of_line).collect()
 }
 
 fn print_end(entry: &Entry, output: &[u8]) {
@@ -233,6 +247,20 @@ mod tests {
         assert_eq!(headline(output, "test"), "failed: cargo test");
         assert_eq!(headline("Killed\n", "test"), "Killed");
         assert_eq!(headline("", "test"), "");
+    }
+
+    #[test]
+    fn what_failed_is_found_in_what_the_test_runners_print() {
+        let output = "test a ... ok\ntest b::c ... FAILED\n    not ok 3 - writes a file\nok 4 - d\n\
+                      thread 'e' (7) has overflowed its stack\n\
+                      \x20 process didn't exit successfully: `it` (signal: 6, SIGABRT)\n";
+        let expected = [
+            "b::c",
+            "writes a file",
+            "thread 'e' (7) has overflowed its stack",
+            "process didn't exit successfully: `it` (signal: 6, SIGABRT)",
+        ];
+        assert_eq!(failures(output), expected);
     }
 
     #[test]

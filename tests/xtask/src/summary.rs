@@ -11,6 +11,8 @@ pub(crate) struct Entry {
     pub(crate) elapsed: Duration,
     pub(crate) tests: Tally,
     pub(crate) outcome: Outcome,
+    /// The names of the tests that failed, and what ended a test binary early.
+    pub(crate) failures: Vec<String>,
 }
 
 /// What came of a stage.
@@ -38,11 +40,11 @@ impl Entry {
     /// A stage that did not run.
     pub(crate) fn skipped(name: &'static str) -> Entry {
         let (elapsed, tests) = (Duration::ZERO, Tally::default());
-        Entry { name, elapsed, tests, outcome: Outcome::NotRun }
+        Entry { name, elapsed, tests, outcome: Outcome::NotRun, failures: Vec::new() }
     }
 }
 
-/// The table of stages, and the number of tests in the last line. Stages run side by side, so that
+/// The table of stages, the tests that failed, and the number of tests in the last line. Stages run side by side, so that
 /// `elapsed` is less than the sum of their times.
 pub(crate) fn render(entries: &[Entry], elapsed: Duration) -> String {
     let mut text = format!("\n{:<12} {:>12} {:>7}  result\n", "stage", "time", "tests");
@@ -63,6 +65,12 @@ pub(crate) fn render(entries: &[Entry], elapsed: Duration) -> String {
         tests = tests + entry.tests;
     }
     text.push_str(&format!("{:<12} {:>12}\n", "total", duration(elapsed)));
+    for entry in entries.iter().filter(|entry| !entry.failures.is_empty()) {
+        text.push_str(&format!("\nfailed in {}:\n", entry.name));
+        for failure in &entry.failures {
+            text.push_str(&format!("  {failure}\n"));
+        }
+    }
     if tests != Tally::default() {
         text.push_str(&format!("\ntests: {} passed, {} failed\n", tests.passed, tests.failed));
     }
@@ -107,6 +115,7 @@ mod tests {
                 elapsed: Duration::from_millis(1500),
                 tests: Tally { passed: 3, failed: 1, ignored: 0 },
                 outcome: Outcome::Failed("failed: cargo test".to_owned()),
+                failures: vec!["a::b".to_owned()],
             },
             Entry::skipped("docs"),
         ];
@@ -115,6 +124,9 @@ stage                time   tests  result
 test                1.5 s       4  FAILED: failed: cargo test
 docs                    -       -  not run
 total               2.5 s
+
+failed in test:
+  a::b
 
 tests: 3 passed, 1 failed
 ";

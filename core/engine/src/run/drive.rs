@@ -133,7 +133,8 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                     return Err(cx.pause(&reason).await);
                 }
             };
-            take_step(cx, &agent, step).await?;
+            // On the heap: whoever drives a run within a server has little stack left.
+            Box::pin(take_step(cx, &agent, step)).await?;
         }
         Next::Verify { step } => {
             // The changes of an interrupted turn were not examined.

@@ -1,5 +1,7 @@
 //! The programs behind the requests of clients.
 
+use std::pin::Pin;
+
 use crate::mcp::{ClientRequest, Resource, ResourceKind, ToolProgram};
 use onloop_effect::{Exit, Io, Program, Start};
 use onloop_engine::error::{CommandError, verb_program};
@@ -17,7 +19,10 @@ use onloop_verbs::{
 pub(super) fn program(start: Start, work: ClientRequest) -> Program {
     verb_program(start, |io| async move {
         match work {
-            ClientRequest::CallTool(_, Ok(call)) => perform(&io, call.program).await,
+            ClientRequest::CallTool(_, Ok(call)) => {
+                refuse_unreadable(&io, &named_files(&call.program)).await?;
+                perform(&io, &call.program).await
+            }
             // Refused, or handed to another job, before a program was made.
             ClientRequest::CallTool(_, Err(_)) | ClientRequest::Continue { .. } => Ok(Exit::Usage),
             ClientRequest::ListResources | ClientRequest::Complete(_) => {
@@ -54,25 +59,29 @@ fn named_files(program: &ToolProgram) -> Vec<&str> {
     }
 }
 
-async fn perform(io: &Io, program: ToolProgram) -> Result<Exit, CommandError> {
-    refuse_unreadable(io, &named_files(&program)).await?;
+/// The future of a tool: on the heap, so that the stack holds none of them.
+fn perform<'a>(
+    io: &'a Io,
+    program: &'a ToolProgram,
+) -> Pin<Box<dyn Future<Output = Result<Exit, CommandError>> + 'a>> {
     match program {
-        ToolProgram::Run(args) => run(io, &args).await,
-        ToolProgram::Resume(args) => resume(io, &args).await,
-        ToolProgram::Stop(run_id) => {
-            status(io, &StatusArgs { run: Some(run_id).into(), all: false, json: true }).await
-        }
-        ToolProgram::Begin(args) => begin_driven(io, &args).await,
-        ToolProgram::Status(args) => status(io, &args).await,
-        ToolProgram::Next(args) => next(io, &args).await,
-        ToolProgram::Step(args) => step(io, &args).await,
-        ToolProgram::Gate(args) => gate_for_agent(io, &args).await,
-        ToolProgram::Lint(args) => lint(io, &args).await,
-        ToolProgram::Explain(args) => explain_call(io, &args).await,
-        ToolProgram::Report(args) => report(io, &args).await,
-        ToolProgram::Finalize(args) => finalize(io, &args).await,
-        ToolProgram::Summary(args) => summary(io, &args).await,
-        ToolProgram::Diff(args) => diff(io, &args).await,
-        ToolProgram::Receipt(args) => receipt(io, &args).await,
+        ToolProgram::Run(args) => Box::pin(run(io, args)),
+        ToolProgram::Resume(args) => Box::pin(resume(io, args)),
+        ToolProgram::Stop(run_id) => Box::pin(async {
+            let run = Some(run_id.clone()).into();
+            status(io, &StatusArgs { run, all: false, json: true }).await
+        }),
+        ToolProgram::Begin(args) => Box::pin(begin_driven(io, args)),
+        ToolProgram::Status(args) => Box::pin(status(io, args)),
+        ToolProgram::Next(args) => Box::pin(next(io, args)),
+        ToolProgram::Step(args) => Box::pin(step(io, args)),
+        ToolProgram::Gate(args) => Box::pin(gate_for_agent(io, args)),
+        ToolProgram::Lint(args) => Box::pin(lint(io, args)),
+        ToolProgram::Explain(args) => Box::pin(explain_call(io, args)),
+        ToolProgram::Report(args) => Box::pin(report(io, args)),
+        ToolProgram::Finalize(args) => Box::pin(finalize(io, args)),
+        ToolProgram::Summary(args) => Box::pin(summary(io, args)),
+        ToolProgram::Diff(args) => Box::pin(diff(io, args)),
+        ToolProgram::Receipt(args) => Box::pin(receipt(io, args)),
     }
 }
