@@ -5,7 +5,6 @@ pub mod help;
 mod old_name;
 
 use std::future::ready;
-use std::pin::Pin;
 
 use clap::{CommandFactory, FromArgMatches};
 
@@ -17,15 +16,15 @@ use onloop_servers::lsp::lsp;
 use onloop_servers::mcp::mcp;
 use onloop_servers::watch::{WatchArgs, watch};
 use onloop_servers::web::web;
-use onloop_verbs::auto::{auto, with_argument_last};
-use onloop_verbs::permit;
+use onloop_verbs::auto::with_argument_last;
 use onloop_verbs::{
-    FinishArgs, ReceiptArgs, RunArgs, abandon, adopt, approve, called_as_hook, compile, confine,
-    cost, demo, diff, do_task, doctor, fetch, finalize, finish, gate, hook, init, install, lint,
-    list, locate, new, next, no_fleet, normalize, notify, plan, prepare, push, receipt,
-    receipt_key, receipt_verify, reject, relocate, replay, report, resume, run, schema,
-    session_clear, session_done, session_list, session_log, session_show, session_stop,
-    session_undo, status, step, stop, summary, transcript, undo, uninstall,
+    FinishArgs, Performed, ReceiptArgs, RunArgs, abandon, adopt, approve, auto, batch,
+    called_as_hook, compile, confine, cost, demo, diff, do_task, doctor, explain_call, fetch,
+    finalize, finish, gate, hook, init, install, lint, list, locate, new, next, no_fleet,
+    normalize, notify, plan, prepare, push, receipt, receipt_key, receipt_verify, reject, relocate,
+    replay, report, resume, run, schema, session_clear, session_done, session_list, session_log,
+    session_show, session_stop, session_undo, status, step, stop, summary, transcript, trust, undo,
+    uninstall,
 };
 
 /// The grammar, for documentation and completions.
@@ -110,63 +109,61 @@ type Ended = Result<Exit, CommandError>;
 
 /// The part of the program that is the verb's own. What each of them needs while it waits is put
 /// aside here, so that a verb does not carry the room that all the others would need.
-fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Pin<Box<dyn Future<Output = Ended> + 'a>> {
+fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Performed<'a> {
     match verb {
-        Verb::Do(args) => Box::pin(do_task(io, args)),
-        Verb::Plan(args) => Box::pin(plan(io, args)),
-        Verb::Demo(args) => Box::pin(demo(io, args)),
-        Verb::Run(args) => Box::pin(run(io, args)),
-        Verb::Resume(args) => Box::pin(resume(io, args)),
-        Verb::Lint(args) => Box::pin(lint(io, args)),
-        Verb::New(args) => Box::pin(new(io, args)),
-        Verb::Normalize(args) => Box::pin(normalize(io, args)),
-        Verb::Transcript(args) => Box::pin(transcript(io, args)),
-        Verb::Compile(args) => Box::pin(compile(io, args)),
-        Verb::Status(args) => Box::pin(status(io, args)),
-        Verb::List(args) => Box::pin(list(io, args)),
+        Verb::Do(args) => do_task(io, args),
+        Verb::Plan(args) => plan(io, args),
+        Verb::Demo(args) => demo(io, args),
+        Verb::Run(args) => run(io, args),
+        Verb::Resume(args) => resume(io, args),
+        Verb::Lint(args) => lint(io, args),
+        Verb::New(args) => new(io, args),
+        Verb::Normalize(args) => normalize(io, args),
+        Verb::Transcript(args) => transcript(io, args),
+        Verb::Compile(args) => compile(io, args),
+        Verb::Status(args) => status(io, args),
+        Verb::List(args) => list(io, args),
         Verb::Watch(args) => Box::pin(watch(io, args)),
-        Verb::Next(args) => Box::pin(next(io, args)),
-        Verb::Report(args) => Box::pin(report(io, args)),
-        Verb::Summary(args) => Box::pin(summary(io, args)),
-        Verb::Step(args) => Box::pin(step(io, args)),
-        Verb::Gate(args) => Box::pin(gate(io, args)),
-        Verb::Init(args) => Box::pin(init(io, args)),
-        Verb::Prepare(args) => Box::pin(prepare(io, args)),
-        Verb::Locate(args) => Box::pin(locate(io, args)),
-        Verb::Finalize(args) => Box::pin(finalize(io, args)),
-        Verb::Finish(args) => Box::pin(finish(io, args)),
-        Verb::Diff(args) => Box::pin(diff(io, args)),
-        Verb::Cost(args) => Box::pin(cost(io, args)),
-        Verb::Undo(args) => Box::pin(undo(io, args)),
+        Verb::Next(args) => next(io, args),
+        Verb::Report(args) => report(io, args),
+        Verb::Summary(args) => summary(io, args),
+        Verb::Step(args) => step(io, args),
+        Verb::Gate(args) => gate(io, args),
+        Verb::Init(args) => init(io, args),
+        Verb::Prepare(args) => prepare(io, args),
+        Verb::Locate(args) => locate(io, args),
+        Verb::Finalize(args) => finalize(io, args),
+        Verb::Finish(args) => finish(io, args),
+        Verb::Diff(args) => diff(io, args),
+        Verb::Cost(args) => cost(io, args),
+        Verb::Undo(args) => undo(io, args),
         Verb::Receipt { verb, args } => Box::pin(receipt_or(io, verb.as_ref(), args)),
-        Verb::Adopt(args) => Box::pin(adopt(io, args)),
-        Verb::Relocate(args) => Box::pin(relocate(io, args)),
-        Verb::Push(args) => Box::pin(push(io, args)),
-        Verb::Fetch(args) => Box::pin(fetch(io, args)),
-        Verb::Abandon(args) => Box::pin(abandon(io, args)),
-        Verb::Notify(args) => Box::pin(notify(io, args)),
-        Verb::Confine(args) => Box::pin(confine(io, args)),
-        Verb::Auto(args) => Box::pin(auto(io.clone(), (**args).clone())),
-        Verb::Permit { verb: PermitVerb::Explain(args) } => {
-            Box::pin(permit::explain_call(io, args))
-        }
-        Verb::Permit { verb: PermitVerb::Batch(args) } => Box::pin(permit::batch(io, args)),
-        Verb::Permit { verb: PermitVerb::Trust(args) } => Box::pin(permit::trust(io, args)),
-        Verb::Hook(args) => Box::pin(hook(io, args)),
+        Verb::Adopt(args) => adopt(io, args),
+        Verb::Relocate(args) => relocate(io, args),
+        Verb::Push(args) => push(io, args),
+        Verb::Fetch(args) => fetch(io, args),
+        Verb::Abandon(args) => abandon(io, args),
+        Verb::Notify(args) => notify(io, args),
+        Verb::Confine(args) => confine(io, args),
+        Verb::Auto(args) => auto(io, args),
+        Verb::Permit { verb: PermitVerb::Explain(args) } => explain_call(io, args),
+        Verb::Permit { verb: PermitVerb::Batch(args) } => batch(io, args),
+        Verb::Permit { verb: PermitVerb::Trust(args) } => trust(io, args),
+        Verb::Hook(args) => hook(io, args),
         Verb::Session { verb } => Box::pin(session(io, verb)),
-        Verb::Approve(args) => Box::pin(approve(io, args)),
-        Verb::Reject(args) => Box::pin(reject(io, args)),
-        Verb::Stop(args) => Box::pin(stop(io, args)),
-        Verb::Install(args) => Box::pin(install(io, args)),
-        Verb::Uninstall(args) => Box::pin(uninstall(io, args)),
-        Verb::Doctor(args) => Box::pin(doctor(io, args)),
+        Verb::Approve(args) => approve(io, args),
+        Verb::Reject(args) => reject(io, args),
+        Verb::Stop(args) => stop(io, args),
+        Verb::Install(args) => install(io, args),
+        Verb::Uninstall(args) => uninstall(io, args),
+        Verb::Doctor(args) => doctor(io, args),
         Verb::Mcp => Box::pin(async { Ok(mcp(io).await) }),
         Verb::Lsp => Box::pin(lsp(io)),
         Verb::Web(args) => Box::pin(web(io, args)),
         // A host that has the fleet's program does not come here.
         Verb::Fleet(FleetArgs { words: _ }) => Box::pin(ready(Err(no_fleet()))),
         Verb::Replay(args) => Box::pin(replay(io, args, program)),
-        Verb::Schema(args) => Box::pin(schema(io, args)),
+        Verb::Schema(args) => schema(io, args),
         Verb::Completions(args) => Box::pin(completions(io, args.shell)),
         Verb::Man => Box::pin(man(io)),
         Verb::Help(args) => Box::pin(help::help(io, args)),

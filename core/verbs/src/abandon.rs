@@ -23,7 +23,7 @@ pub struct AbandonArgs {
 }
 
 /// `onloop abandon`.
-pub async fn abandon(io: &Io, args: &AbandonArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn abandon(io: &Io, args: &AbandonArgs) -> Result<Exit, CommandError> {
     give_up(io, args).await?;
     Ok(Exit::Done)
 }

@@ -40,7 +40,7 @@ struct Candidate {
 }
 
 /// `onloop adopt`.
-pub async fn adopt(io: &Io, args: &AdoptArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn adopt(io: &Io, args: &AdoptArgs) -> Result<Exit, CommandError> {
     take(io, args).await?;
     Ok(Exit::Done)
 }
@@ -188,7 +188,7 @@ pub struct RelocateArgs {
 }
 
 /// `onloop relocate`: the checkout of a run was moved.
-pub async fn relocate(io: &Io, args: &RelocateArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn relocate(io: &Io, args: &RelocateArgs) -> Result<Exit, CommandError> {
     relocate_run(io, args).await?;
     Ok(Exit::Done)
 }

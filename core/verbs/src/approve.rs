@@ -59,7 +59,7 @@ pub struct RejectArgs {
 }
 
 /// `onloop reject`.
-pub async fn reject(io: &Io, args: &RejectArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn reject(io: &Io, args: &RejectArgs) -> Result<Exit, CommandError> {
     let calls = pending::list(io).await?.calls;
     if calls.iter().any(|call| call.id.starts_with(&args.id)) {
         let id = Some(args.id.clone());
@@ -69,7 +69,7 @@ pub async fn reject(io: &Io, args: &RejectArgs) -> Result<Exit, CommandError> {
 }
 
 /// `onloop approve`.
-pub async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, CommandError> {
     // An agent that we asked for an opinion does not answer for the person.
     if io.env(DEPTH_VARIABLE).is_some() {
         return Err(CommandError::refused("an agent cannot approve its own calls"));

@@ -51,7 +51,7 @@ pub enum CompileTarget {
 }
 
 /// `onloop compile`.
-pub async fn compile(io: &Io, args: &CompileArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn compile(io: &Io, args: &CompileArgs) -> Result<Exit, CommandError> {
     write(io, args).await?;
     Ok(Exit::Done)
 }

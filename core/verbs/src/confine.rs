@@ -22,7 +22,7 @@ pub struct ConfineArgs {
 }
 
 /// `onloop confine`.
-pub async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> {
     let confined = Confined::prepare(io, &io.start().cwd, args.network.clone(), args.with).await?;
     let spec = ProcessSpec {
         timeout_ms: None,

@@ -57,7 +57,7 @@ struct PlacedCharge {
 /// # Errors
 ///
 /// `--since` is neither a day nor a time.
-pub async fn cost(io: &Io, args: &CostArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn cost(io: &Io, args: &CostArgs) -> Result<Exit, CommandError> {
     let offset_ms = utc_offset_ms(io).await;
     let since = args.since.as_deref().map(|since| beginning(since, io.now(), offset_ms));
     let since = since.transpose()?;

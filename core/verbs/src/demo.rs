@@ -76,7 +76,7 @@ impl Example {
 /// # Errors
 ///
 /// The project cannot be made, or the run cannot begin.
-pub async fn demo(io: &Io, args: &DemoArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn demo(io: &Io, args: &DemoArgs) -> Result<Exit, CommandError> {
     let (name, workflow, files) = args.name.parts();
     let folder = temporary_folder(io).await?;
     let project = format!("{folder}/{name}");

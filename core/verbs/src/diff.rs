@@ -23,7 +23,7 @@ pub struct DiffArgs {
 }
 
 /// `onloop diff`: prints a patch.
-pub async fn diff(io: &Io, args: &DiffArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn diff(io: &Io, args: &DiffArgs) -> Result<Exit, CommandError> {
     show(io, args).await?;
     Ok(Exit::Done)
 }

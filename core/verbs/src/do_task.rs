@@ -68,7 +68,7 @@ pub enum Dirty {
 /// # Errors
 ///
 /// There is no check, it cannot run, or the run cannot begin.
-pub async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn do_task(io: &Io, args: &DoArgs) -> Result<Exit, CommandError> {
     let given = args.intent.as_deref().map(text::one_line);
     if given.as_ref().is_some_and(|intent| intent.trim().is_empty()) {
         return Err(CommandError::usage("the task is empty")

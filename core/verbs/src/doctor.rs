@@ -62,7 +62,7 @@ impl Findings {
 }
 
 /// `onloop doctor`.
-pub async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandError> {
     if args.prune {
         return prune::prune(io).await;
     }

@@ -28,7 +28,7 @@ pub struct FetchArgs {
 }
 
 /// `onloop fetch`.
-pub async fn fetch(io: &Io, args: &FetchArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn fetch(io: &Io, args: &FetchArgs) -> Result<Exit, CommandError> {
     bring(io, args).await?;
     Ok(Exit::Done)
 }

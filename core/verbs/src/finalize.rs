@@ -25,7 +25,7 @@ pub struct FinalizeArgs {
 }
 
 /// `onloop finalize`: repeats the checks, ends the run and prints its summary.
-pub async fn finalize(io: &Io, args: &FinalizeArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn finalize(io: &Io, args: &FinalizeArgs) -> Result<Exit, CommandError> {
     end(io, args).await.map_err(CommandError::step_by_step)?;
     Ok(Exit::Done)
 }

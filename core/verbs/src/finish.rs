@@ -142,7 +142,7 @@ impl From<CommitWord> for CommitWhen {
 /// # Errors
 ///
 /// No outcome was recorded.
-pub async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
     if args.watch {
         return watch(io, args).await;
     }

@@ -78,7 +78,7 @@ pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
 }
 
 /// `onloop hook`.
-pub async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
     let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
     let Ok(host) = args.host.parse::<Host>() else {
         return unknown(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;

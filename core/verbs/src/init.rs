@@ -51,7 +51,7 @@ pub struct InitArgs {
 }
 
 /// `onloop init`: prints the run id and nothing else.
-pub async fn init(io: &Io, args: &InitArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn init(io: &Io, args: &InitArgs) -> Result<Exit, CommandError> {
     let id = begin(io, args).await.map_err(CommandError::step_by_step)?;
     io.result(id + "\n").await;
     Ok(Exit::Done)
@@ -104,7 +104,7 @@ pub struct BeginArgs {
 }
 
 /// `onloop prepare` and `onloop init` in one: prints where the run works, and its id, as JSON.
-pub async fn begin_driven(io: &Io, args: &BeginArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn begin_driven(io: &Io, args: &BeginArgs) -> Result<Exit, CommandError> {
     let begun = prepare_and_write(io, args).await;
     let (id, prepared) = begun.map_err(CommandError::step_by_step)?;
     let document = json!({

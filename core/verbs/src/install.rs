@@ -36,7 +36,7 @@ pub struct InstallArgs {
 pub(crate) const BACKUP: &str = ".onloop-backup";
 
 /// `onloop install`.
-pub async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> {
     let host = known(&args.host)?;
     let scope = args.scope.unwrap_or(InstallScope::usual(host));
     let setting = setting(io, host, scope).await?;
@@ -72,7 +72,7 @@ pub async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> 
 }
 
 /// `onloop uninstall`.
-pub async fn uninstall(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn uninstall(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> {
     let host = known(&args.host)?;
     let scopes = args.scope.map_or(InstallScope::ALL.to_vec(), |scope| vec![scope]);
     let (mut changes, mut refusals) = (Vec::new(), Vec::new());

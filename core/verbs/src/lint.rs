@@ -69,7 +69,7 @@ enum Outcome {
 /// # Errors
 ///
 /// No file was found, or a file cannot be fixed.
-pub async fn lint(io: &Io, args: &LintArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn lint(io: &Io, args: &LintArgs) -> Result<Exit, CommandError> {
     let paths = match args.files.is_empty() {
         false => args.files.clone(),
         true => vec![find_workflow(io, None).await?],

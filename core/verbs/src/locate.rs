@@ -21,7 +21,7 @@ pub struct LocateArgs {
 
 /// `onloop locate`: the runs that can be found, as a JSON array, newest change first. A
 /// damaged record is listed with what is wrong with it.
-pub async fn locate(io: &Io, args: &LocateArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn locate(io: &Io, args: &LocateArgs) -> Result<Exit, CommandError> {
     let file = match &args.workflow {
         None => None,
         Some(file) => Some(io.canonical(file).await.unwrap_or_else(|_| file.clone())),

@@ -48,7 +48,7 @@ impl From<Template> for TemplateKind {
 /// # Errors
 ///
 /// The name is not one, or the file exists or cannot be written.
-pub async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
     let slug = args.slug.as_str();
     let suggestion = slug_of(slug);
     if suggestion != slug || slug.is_empty() {

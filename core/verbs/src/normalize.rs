@@ -25,7 +25,7 @@ pub struct NormalizeArgs {
 /// # Errors
 ///
 /// The file has errors, or cannot be read.
-pub async fn normalize(io: &Io, args: &NormalizeArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn normalize(io: &Io, args: &NormalizeArgs) -> Result<Exit, CommandError> {
     let path = find_workflow(io, args.file.as_deref()).await?;
     let (source, _) = io.read(&path, limits::WORKFLOW_BYTES as u64).await.map_err(|failure| {
         let error = CommandError::from(failure).of_kind(ErrorKind::Usage);

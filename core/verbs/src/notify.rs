@@ -18,7 +18,7 @@ pub struct NotifyArgs {
 }
 
 /// `onloop notify`.
-pub async fn notify(io: &Io, args: &NotifyArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn notify(io: &Io, args: &NotifyArgs) -> Result<Exit, CommandError> {
     let config = config::own(io, &io.start().cwd).await;
     for note in &config.notes {
         io.note(format!("warning: {note}")).await;

@@ -80,7 +80,7 @@ enum Decision {
 /// # Errors
 ///
 /// There is nothing to plan from, the agent cannot draft, or the file exists.
-pub async fn plan(io: &Io, args: &PlanArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn plan(io: &Io, args: &PlanArgs) -> Result<Exit, CommandError> {
     if let Some(run) = &args.from_run {
         return write_out(io, args, run).await;
     }

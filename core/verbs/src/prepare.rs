@@ -30,7 +30,7 @@ pub struct PrepareArgs {
 }
 
 /// `onloop prepare`: prints the execution root and what belongs to it as JSON.
-pub async fn prepare(io: &Io, args: &PrepareArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn prepare(io: &Io, args: &PrepareArgs) -> Result<Exit, CommandError> {
     let plan = read_plan(io, &args.file).await.map_err(CommandError::step_by_step)?;
     let flags = PreflightFlags {
         mode: args.mode,

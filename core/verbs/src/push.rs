@@ -26,7 +26,7 @@ pub struct PushArgs {
 }
 
 /// `onloop push`.
-pub async fn push(io: &Io, args: &PushArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn push(io: &Io, args: &PushArgs) -> Result<Exit, CommandError> {
     send(io, args).await?;
     Ok(Exit::Done)
 }

@@ -51,7 +51,7 @@ pub struct ReceiptVerifyArgs {
 }
 
 /// `onloop receipt RUN_ID`: what the record proves, without any output text.
-pub async fn receipt(io: &Io, args: &ReceiptArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn receipt(io: &Io, args: &ReceiptArgs) -> Result<Exit, CommandError> {
     print(io, args).await?;
     Ok(Exit::Done)
 }
@@ -112,7 +112,10 @@ pub async fn receipt_key(io: &Io) -> Result<Exit, CommandError> {
 }
 
 /// `onloop receipt verify`: whether a signed receipt is as it was signed, and what it says.
-pub async fn receipt_verify(io: &Io, args: &ReceiptVerifyArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn receipt_verify(
+    io: &Io,
+    args: &ReceiptVerifyArgs,
+) -> Result<Exit, CommandError> {
     let (statement, key) = believed(io, args).await.map_err(|error| {
         let what = format!("the receipt `{}` was not verified", text::one_line(&args.file));
         error.of_kind(ErrorKind::Failed).context(what)

@@ -25,7 +25,7 @@ pub struct ReportArgs {
 }
 
 /// `onloop report`: rendered anew from the record.
-pub async fn report(io: &Io, args: &ReportArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn report(io: &Io, args: &ReportArgs) -> Result<Exit, CommandError> {
     show(io, args).await?;
     Ok(Exit::Done)
 }

@@ -11,7 +11,7 @@ pub use onloop_engine::run::resume::{Interrupted, ResumeArgs};
 /// # Errors
 ///
 /// The run cannot continue, or what becomes of its work cannot be carried out.
-pub async fn resume(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn resume(io: &Io, args: &ResumeArgs) -> Result<Exit, CommandError> {
     let end = resume_run(io, args).await?;
     complete(io, end, &args.drive).await
 }

@@ -14,7 +14,7 @@ use onloop_syntax::text;
 /// # Errors
 ///
 /// The run cannot begin or continue, or what becomes of its work cannot be carried out.
-pub async fn run(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn run(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     let mut args = args.clone();
     if let Some(name) = &args.issue {
         let issue = Issue::read(io, name).await?;

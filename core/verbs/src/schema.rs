@@ -13,7 +13,7 @@ pub struct SchemaArgs {
 }
 
 /// Prints the schema of a document.
-pub async fn schema(io: &Io, args: &SchemaArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn schema(io: &Io, args: &SchemaArgs) -> Result<Exit, CommandError> {
     io.result(text_of(args.document)).await;
     Ok(Exit::Done)
 }

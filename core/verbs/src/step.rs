@@ -61,7 +61,7 @@ pub enum StepAction {
 }
 
 /// `onloop step`.
-pub async fn step(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn step(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
     perform(io, args).await.map_err(CommandError::step_by_step)
 }
 

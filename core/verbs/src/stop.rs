@@ -28,7 +28,7 @@ pub struct StopArgs {
 /// # Errors
 ///
 /// An agent calls, there is no such run, or no process of its own drives it on this machine.
-pub async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError> {
     demand_person(io, "stopping a run").await?;
     let store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
     let id = store.run().id.clone();

@@ -19,7 +19,7 @@ pub struct TranscriptArgs {
 }
 
 /// Reads standard input to its end.
-pub async fn transcript(io: &Io, args: &TranscriptArgs) -> Result<Exit, CommandError> {
+pub(crate) async fn transcript(io: &Io, args: &TranscriptArgs) -> Result<Exit, CommandError> {
     let client = args.client.parse::<Client>();
     let client = client.map_err(|unknown| CommandError::usage(format!("the client {unknown}")))?;
     let mut reading = Reading {

@@ -42,7 +42,7 @@ pub(crate) async fn drive_run(
 ) -> Result<Exit, CommandError> {
     remember_options(io, store.paths(), &options.words).await;
     loop {
-        let (exit, revision) = drive_until_halt(io, store, options).await?;
+        let (exit, revision) = Box::pin(drive_until_halt(io, store, options)).await?;
         // The program that records a decision leaves the rest to a driver that lives.
         if exit != Exit::Paused || !store.was_changed_since(revision).await.unwrap_or(false) {
             return Ok(exit);
@@ -67,7 +67,7 @@ async fn drive_until_halt(
         Err(halt) => halt,
         Ok(()) => loop {
             revision = cx.store.revision();
-            if let Err(halt) = take_turn(&mut cx).await {
+            if let Err(halt) = Box::pin(take_turn(&mut cx)).await {
                 break halt;
             }
         },
@@ -133,8 +133,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                     return Err(cx.pause(&reason).await);
                 }
             };
-            // On the heap: whoever drives a run within a server has little stack left.
-            Box::pin(take_step(cx, &agent, step)).await?;
+            take_step(cx, &agent, step).await?;
         }
         Next::Verify { step } => {
             // The changes of an interrupted turn were not examined.

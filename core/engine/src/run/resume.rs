@@ -92,7 +92,7 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
         true => io.in_background(),
         false => io.clone(),
     };
-    let prepared = match prepare(io, args).await {
+    let prepared = match Box::pin(prepare(io, args)).await {
         Err(_) if args.background && is_driven_elsewhere(io, args).await => {
             return Ok(RunEnd::of(Exit::Done, None));
         }

@@ -135,7 +135,7 @@ pub async fn run_workflow(io: &Io, args: &RunArgs) -> Result<RunEnd, CommandErro
     if args.simulate {
         return Ok(RunEnd::of(simulated_events(io, args).await?, None));
     }
-    start(io, args, None).await
+    Box::pin(start(io, args, None)).await
 }
 
 /// The run of a task.
@@ -154,11 +154,12 @@ pub struct TaskRun<'t> {
 ///
 /// Those of [`run_workflow`]; or a check of the task cannot run.
 pub async fn run_task(io: &Io, args: &RunArgs, task: TaskRun<'_>) -> Result<RunEnd, CommandError> {
-    start(io, args, Some(task)).await
+    Box::pin(start(io, args, Some(task))).await
 }
 
 async fn start(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<RunEnd, CommandError> {
-    match begin(io, args, task).await? {
+    // What is large while it waits is on the heap: a server has little stack left for it.
+    match Box::pin(begin(io, args, task)).await? {
         Begun::New(mut store, options) => {
             let (driver, id) = (store.paths().driver_lock(), store.run().id.clone());
             let prepared = match task {

@@ -1,18 +1,14 @@
 //! The programs behind the requests of clients.
 
-use std::pin::Pin;
-
 use crate::mcp::{ClientRequest, Resource, ResourceKind, ToolProgram};
 use onloop_effect::{Exit, Io, Program, Start};
-use onloop_engine::error::{CommandError, verb_program};
+use onloop_engine::error::verb_program;
 use onloop_engine::lookup::select::RunName;
 use onloop_engine::session::judged_paths::refuse_unreadable;
-use onloop_verbs::gate::gate_for_agent;
-use onloop_verbs::permit::explain_call;
 use onloop_verbs::status::record;
 use onloop_verbs::{
-    ReportArgs, StatusArgs, begin_driven, diff, finalize, lint, next, receipt, report, resume, run,
-    status, step, summary,
+    Performed, ReportArgs, StatusArgs, begin_driven, diff, explain_call, finalize, gate_for_agent,
+    lint, next, receipt, report, resume, run, status, step, summary,
 };
 
 /// The program of a request.
@@ -59,29 +55,26 @@ fn named_files(program: &ToolProgram) -> Vec<&str> {
     }
 }
 
-/// The future of a tool: on the heap, so that the stack holds none of them.
-fn perform<'a>(
-    io: &'a Io,
-    program: &'a ToolProgram,
-) -> Pin<Box<dyn Future<Output = Result<Exit, CommandError>> + 'a>> {
+/// The verb of a tool.
+fn perform<'a>(io: &'a Io, program: &'a ToolProgram) -> Performed<'a> {
     match program {
-        ToolProgram::Run(args) => Box::pin(run(io, args)),
-        ToolProgram::Resume(args) => Box::pin(resume(io, args)),
+        ToolProgram::Run(args) => run(io, args),
+        ToolProgram::Resume(args) => resume(io, args),
         ToolProgram::Stop(run_id) => Box::pin(async {
             let run = Some(run_id.clone()).into();
             status(io, &StatusArgs { run, all: false, json: true }).await
         }),
-        ToolProgram::Begin(args) => Box::pin(begin_driven(io, args)),
-        ToolProgram::Status(args) => Box::pin(status(io, args)),
-        ToolProgram::Next(args) => Box::pin(next(io, args)),
-        ToolProgram::Step(args) => Box::pin(step(io, args)),
-        ToolProgram::Gate(args) => Box::pin(gate_for_agent(io, args)),
-        ToolProgram::Lint(args) => Box::pin(lint(io, args)),
-        ToolProgram::Explain(args) => Box::pin(explain_call(io, args)),
-        ToolProgram::Report(args) => Box::pin(report(io, args)),
-        ToolProgram::Finalize(args) => Box::pin(finalize(io, args)),
-        ToolProgram::Summary(args) => Box::pin(summary(io, args)),
-        ToolProgram::Diff(args) => Box::pin(diff(io, args)),
-        ToolProgram::Receipt(args) => Box::pin(receipt(io, args)),
+        ToolProgram::Begin(args) => begin_driven(io, args),
+        ToolProgram::Status(args) => status(io, args),
+        ToolProgram::Next(args) => next(io, args),
+        ToolProgram::Step(args) => step(io, args),
+        ToolProgram::Gate(args) => gate_for_agent(io, args),
+        ToolProgram::Lint(args) => lint(io, args),
+        ToolProgram::Explain(args) => explain_call(io, args),
+        ToolProgram::Report(args) => report(io, args),
+        ToolProgram::Finalize(args) => finalize(io, args),
+        ToolProgram::Summary(args) => summary(io, args),
+        ToolProgram::Diff(args) => diff(io, args),
+        ToolProgram::Receipt(args) => receipt(io, args),
     }
 }
