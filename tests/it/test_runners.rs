@@ -53,3 +53,15 @@ fn the_output_of_every_runner_is_understood() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn lines_of_suites_are_not_counted_as_tests() {
+    let jest = "FAIL ./sum.test.js\nTest Suites: 1 failed, 1 total\nTests:       1 failed, 1 passed, 2 total";
+    let go = "--- FAIL: TestA (0.00s)\n--- PASS: TestB (0.00s)\nFAIL\nFAIL\texample.com/m\t0.01s";
+    assert_eq!(runner_report("npm test", &[jest]).counted, Some((2, 1)));
+    assert_eq!(runner_report("go test -v", &[go]).counted, None);
+    assert_eq!(
+        runner_report("pytest", &["== 1 failed, 3 passed, 2 skipped in 0.1s =="]).counted,
+        Some((4, 3))
+    );
+}

@@ -17,6 +17,9 @@ pub struct RunnerReport {
     pub ran: Option<u64>,
     /// How many of them passed; `None`: no known runner says it.
     pub passed: Option<u64>,
+    /// How many of `ran` and how many of `passed` a runner counts itself. Others are lines of single
+    /// tests, suites or packages.
+    pub counted: Option<(u64, u64)>,
     /// The line with which a program says that it was called with a wrong option, or that a target,
     /// file or module of the command line does not exist.
     pub misuse: Option<String>,
@@ -61,6 +64,11 @@ impl RunnerReport {
         match phrase.says {
             Says::Counts => {
                 plus(&mut self.ran, found.ran);
+                let (ran, passed) = self.counted.unwrap_or_default();
+                let newly = found.passed.unwrap_or(0);
+                let ran = ran.saturating_add(found.ran).saturating_add(newly);
+                self.counted =
+                    Some((ran.saturating_sub(found.skipped), passed.saturating_add(newly)));
                 if let Some(passed) = found.passed {
                     plus(&mut self.ran, passed);
                     plus(&mut self.passed, passed);

@@ -153,8 +153,8 @@ pub(super) fn judged(
     if let Some(why) = report.misuse {
         return Ok(cannot_run(&why));
     }
-    let how = match (report.ran, report.passed) {
-        (Some(ran), Some(passed)) if passed < ran => {
+    let how = match (report.counted, report.passed) {
+        (Some((ran, passed)), Some(_)) if passed < ran => {
             format!("{} of {ran} tests fail", ran - passed)
         }
         _ => how,
