@@ -11,7 +11,7 @@ use onloop_engine::run::advice::pull_request_commands;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::driving_of;
 use onloop_engine::run::gate::facts;
-use onloop_engine::run::instruction::{Instruction, instruction};
+use onloop_engine::run::instruction::{Instruction, instruction_of};
 use onloop_engine::state::store::Store;
 use onloop_run::{Platform, Run, StatusSummary, hold_line, render_summary, step_list};
 use onloop_syntax::text;
@@ -285,7 +285,7 @@ pub async fn next(io: &Io, args: &NextArgs) -> Result<Exit, CommandError> {
     // An agent of a run has the number of its step.
     let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
     let store = open(io, args.run.as_deref(), Fitting::Unfinished).await?;
-    let next = instruction(store.run());
+    let next = instruction_of(io, &store).await;
     io.result(next_words(store.run(), &next, for_agent, args.json)).await;
     Ok(Exit::Done)
 }
@@ -301,13 +301,15 @@ fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> Str
         return json_lines(&serde_json::json!({
             "run_id": run.id, "status": run.status.as_str(), "action": next.action,
             "step": next.step, "command": command, "commands": commands,
-            "needs_person": next.needs_person,
+            "needs_person": next.needs_person, "driver": next.driver,
         }));
     }
     let step = next.step.map_or_else(String::new, |step| format!(" (step {step})"));
     let mut out = format!("{}{step}\n", next.action);
     commands.iter().for_each(|command| out += &format!("{command}\n"));
-    if waits {
+    if let Some(process) = next.driver {
+        out += &format!("# process {process} drives this run: wait for it\n");
+    } else if waits {
         // A shell that is given this line does nothing.
         out += "# only a person may decide this: wait for them\n";
     }
