@@ -40,20 +40,19 @@ fn a_seed_is_lived_the_same_way_again() {
 }
 
 /// Each of these is named in some life, or the lives have not shown it.
-const NAMED: [&str; 14] = [
+const NAMED: [&str; 13] = [
     "start: onloop step N start",
     "act: onloop step N verify",
     "act: onloop resume ID",
     "verify: onloop step N verify",
-    "verify: onloop resume ID",
     "approve: onloop gate N approved --mode auto",
     "block: onloop step N block --reason",
     "ask-gate: onloop gate N",
     "ask-review: onloop gate N",
     "ask-budget: onloop resume ID --raise",
     "ask-interrupted: onloop resume ID --interrupted redo",
-    "finalize: onloop finalize",
-    "finalize: onloop resume ID",
+    "repeat-checks: onloop finalize",
+    "repeat-checks: onloop resume ID",
     "blocked: onloop",
 ];
 
