@@ -16,9 +16,6 @@ const FILE: &str = "/demo/hotl-workflow-w.md";
 const ROUNDS_OF_TROUBLE: u32 = 12;
 const ROUNDS: u32 = 70;
 
-/// What was named in a life, each as `ACTION: COMMAND` without numbers and ids.
-pub type Named = Vec<String>;
-
 struct Followed {
     host: SimHost,
     world: Rc<RefCell<World>>,
@@ -26,15 +23,17 @@ struct Followed {
     plan: Plan,
     /// Whether an agent drives the run with `init`, `step` and `finalize`.
     by_verbs: bool,
-    named: Named,
+    /// What was named, each as `ACTION: COMMAND` without numbers and ids.
+    named: Vec<String>,
 }
 
-/// Lives the life of `seed` up to the end of its run.
+/// Lives the life of `seed` up to the end of its run. Returns what was named, each as
+/// `ACTION: COMMAND` without numbers and ids.
 ///
 /// # Errors
 ///
 /// A command that was named and refused, or that changed nothing; or no end.
-pub fn follow(seed: u64) -> Result<Named, String> {
+pub fn follow(seed: u64) -> Result<Vec<String>, String> {
     let mut host = SimHost::new();
     host.only_count_requests();
     let mut random = Random::new(seed);
