@@ -11,6 +11,7 @@ mod mistakes;
 mod permission;
 mod properties;
 mod provider_wait;
+mod pull_requests;
 mod races;
 mod runs;
 mod safety;

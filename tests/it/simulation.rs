@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use onloop_tests::model::{history, live};
+use onloop_tests::model::{follow, history, live};
 
 use crate::rounds::is_long;
 
@@ -37,4 +37,36 @@ fn a_seed_is_lived_the_same_way_again() {
     for seed in [1, 2, 3] {
         assert!(history(seed) == history(seed), "seed {seed}");
     }
+}
+
+/// Each of these is named in some life, or the lives have not shown it.
+const NAMED: [&str; 13] = [
+    "start: onloop step N start",
+    "act: onloop step N verify",
+    "act: onloop resume ID",
+    "verify: onloop step N verify",
+    "approve: onloop gate N approved --mode auto",
+    "block: onloop step N block --reason",
+    "ask-gate: onloop gate N",
+    "ask-review: onloop gate N",
+    "ask-budget: onloop resume ID --raise",
+    "ask-interrupted: onloop resume ID --interrupted redo",
+    "repeat-checks: onloop finalize",
+    "repeat-checks: onloop resume ID",
+    "blocked: onloop",
+];
+
+#[test]
+fn each_command_that_next_names_is_accepted_and_changes_the_run() {
+    let started = Instant::now();
+    let budget = Duration::from_secs(if is_long() { SECONDS_LONG } else { SECONDS });
+    let mut missing = NAMED.to_vec();
+    let mut lives = 0;
+    while started.elapsed() < budget || !missing.is_empty() {
+        assert!(started.elapsed() < budget || lives < ENOUGH, "never named: {missing:?}");
+        let named = follow(lives).unwrap_or_else(|why| panic!("{why}"));
+        missing.retain(|wanted| !named.iter().any(|line| line.starts_with(wanted)));
+        lives += 1;
+    }
+    println!("{lives} lives");
 }

@@ -6,9 +6,11 @@
 //! come to a completed run.
 
 mod claims;
+mod followed;
 mod ledgers;
 mod life;
 mod plan;
 mod world;
 
+pub use followed::follow;
 pub use life::{Trace, history, live};

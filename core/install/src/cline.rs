@@ -1,7 +1,9 @@
-//! Cline: a program for each event, named after it.
+//! Cline: a program for each event, named after it, and a file of rules with what others have as
+//! skills.
 
 use serde_json::json;
 
+use super::offer::{self, SKILLS};
 use super::server_file::{ServerForm, plain_entry};
 use super::{HostFile, InstallScope, OwnFile, ServerFile, Setting};
 use onloop_sessions::hooks::Host;
@@ -29,5 +31,23 @@ pub(super) fn host_files(setting: &Setting) -> Vec<HostFile> {
             form: ServerForm::Json { servers: "mcpServers", entry },
         }));
     }
+    let rules = setting.path("Rules/onloop.md", ".clinerules/onloop.md");
+    files.push(HostFile::Own(OwnFile::text(rules, self::rules(), offer::SIGN)));
     files
+}
+
+/// Every skill, each below the moment at which it is for. Cline reads all of it with every task.
+fn rules() -> String {
+    let section = |skill: &offer::Skill| {
+        format!("# {}\n\n{}\n\n{}\n", skill.name, skill.description, deeper(skill.instructions))
+    };
+    let sections: Vec<String> = SKILLS.iter().map(section).collect();
+    format!("{}\n{}\n", sections.join("\n"), offer::SIGN)
+}
+
+/// Markdown with its headings one level down.
+fn deeper(markdown: &str) -> String {
+    let line =
+        |line: &str| if line.starts_with('#') { format!("#{line}") } else { line.to_owned() };
+    markdown.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }

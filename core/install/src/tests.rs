@@ -295,6 +295,23 @@ fn skills_have_the_form_that_agents_expect() {
     }
 }
 
+#[test]
+fn the_rules_of_cline_say_what_the_skills_say() {
+    let files = of(Host::Cline, InstallScope::User);
+    let rules = files.iter().find(|file| file.path().ends_with("/Cline/Rules/onloop.md")).unwrap();
+    let text = rules.installed(None).unwrap();
+    let mut rest = text.as_str();
+    for skill in &offer::SKILLS {
+        let lines = [skill.name, skill.description].into_iter().chain(skill.instructions.lines());
+        for line in lines {
+            let at = rest.find(line).unwrap_or_else(|| panic!("{}: {line}", skill.name));
+            rest = &rest[at + line.len()..];
+        }
+    }
+    assert_eq!(text.lines().filter(|line| line.starts_with("# ")).count(), offer::SKILLS.len());
+    assert!(rules.removed(&text).unwrap().is_nothing);
+}
+
 /// The server's file of a host, if it has one in that scope.
 fn server(host: Host, scope: InstallScope) -> Option<ServerFile> {
     of(host, scope).into_iter().find_map(|host_file| match host_file {

@@ -114,7 +114,10 @@ impl Run {
         }
         for step in &self.steps {
             match self.next_of_step(step) {
-                Some(Next::Start { step, .. }) if !exceeded(self).is_empty() => {
+                // Having an interrupted step acted again is an attempt as well.
+                Some(Next::Start { step, .. } | Next::Ask(Question::Interrupted { step }))
+                    if !exceeded(self).is_empty() =>
+                {
                     return Next::Ask(Question::Budget { step });
                 }
                 Some(Next::Act { step: number }) if self.waits_for_budget(step) => {

@@ -146,6 +146,9 @@ pub const TASKS_OF_ONE_NAME: u32 = 100;
 pub const RUNS_LISTED: usize = 20;
 /// Invalid answers after which a question counts as unanswered.
 pub const ANSWERS_PER_QUESTION: u32 = 3;
+/// Longest time for the pull request of a hands-off session to be read when its agent stops; what
+/// takes longer counts as unreadable.
+pub const SESSION_REQUEST_MS: u64 = 15_000;
 /// Largest file below `.ai/` that rw-auto reads; a larger one counts as unreadable.
 pub const AUTO_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Largest lock of rw-auto that is read; a larger one counts as unreadable.

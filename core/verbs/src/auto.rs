@@ -5,6 +5,7 @@ mod child;
 mod drive;
 mod init;
 mod native_loop;
+pub(crate) mod noted;
 mod rehearse;
 mod run;
 mod stepwise;

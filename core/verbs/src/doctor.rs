@@ -207,7 +207,7 @@ async fn examine_scope(
             continue;
         }
         is_old |= host_file.installed(Some(&text)).is_ok_and(|wanted| wanted != text);
-        if !has_hooks(host, at) || is_anothers(&host_file, &text) {
+        if !has_hooks(host, &host_file, at) || is_anothers(&host_file, &text) {
             continue;
         }
         expected.extend(own_calls(host, &host_file, &text));
@@ -326,10 +326,10 @@ fn own_calls(host: Host, host_file: &HostFile, text: &str) -> Vec<HookCall> {
     hooks.unwrap_or_default().into_iter().map(|hook| hook.call).collect()
 }
 
-/// Which of a host's files name hooks.
-fn has_hooks(host: Host, at: usize) -> bool {
-    // Cline has one file for each event, and nothing else.
-    host == Host::Cline || at == 0
+/// Which of a host's files name hooks. Cline has one program for each event.
+fn has_hooks(host: Host, host_file: &HostFile, at: usize) -> bool {
+    let is_program = matches!(host_file, HostFile::Own(file) if file.executable);
+    at == 0 || (host == Host::Cline && is_program)
 }
 
 fn is_anothers(host_file: &HostFile, text: &str) -> bool {

@@ -222,6 +222,25 @@ impl Forge {
         }
     }
 
+    /// How the pull request of a branch stands. `None`: there is none, or its program does not say so
+    /// in time; that of GitLab takes no branch.
+    pub(crate) async fn glance(
+        self,
+        io: &Io,
+        folder: &str,
+        branch: &str,
+        timeout_ms: u64,
+    ) -> Option<Sighting> {
+        match self {
+            Forge::GitHub => {
+                let call = github::look(branch);
+                let said = self.ask_within(io, folder, call, timeout_ms).await.ok()?.ok()?;
+                github::parse_look(&said)
+            }
+            Forge::GitLab => None,
+        }
+    }
+
     /// The log of a failed check; empty where the server keeps none.
     pub(crate) async fn log(
         self,

@@ -4,10 +4,12 @@
 //! where a process was killed. Between two looks the driver sleeps; it holds the driver lock meanwhile.
 
 mod feedback;
+mod of_session;
 mod watch;
 
 use crate::finish::{self, DispositionWord, FinishArgs};
 use crate::forge::Forge;
+pub(crate) use of_session::{SessionRequest, of_session};
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::run::advice::pull_request_commands;

@@ -5,6 +5,7 @@ mod log;
 mod many;
 mod undo;
 
+use crate::pull_request::{SessionRequest, of_session};
 use onloop_documents::audit_log::{AuditEntry, AuditEvent};
 use onloop_documents::session as document;
 use onloop_effect::{Exit, Io};
@@ -17,7 +18,7 @@ use onloop_engine::state::session_places;
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_engine::state::{audit_log, config};
 use onloop_sessions::handsoff::{Session, SessionEnding, SessionId};
-use onloop_syntax::text;
+use onloop_syntax::{limits, text};
 
 pub use log::{SessionLogArgs, session_log};
 pub use undo::{SessionUndoArgs, session_undo};
@@ -159,7 +160,7 @@ pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Result<Exit, Comma
 }
 
 /// `onloop session done`: the goal is reached. Refused while a run that the session drives is not
-/// finished, or its record cannot be read.
+/// finished, or its record cannot be read, and while its pull request can be read and is not done.
 pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Result<Exit, CommandError> {
     let (sessions, id) = known(io, &args.id).await?;
     let session = sessions.load(&id).await?.ok_or_else(|| missing(&id))?;
@@ -181,7 +182,23 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Result<Exit, Command
             }
         }
     }
-    end(io, &sessions, &id, SessionEnding::Done).await
+    let request = of_session(io, &io.start().cwd, &session, limits::SESSION_REQUEST_MS).await;
+    let rule = match request {
+        Some(request) if request.is_done() => format!(": {}", request.clause()),
+        Some(request) => {
+            let error = CommandError::failed(request.clause());
+            return Err(match request {
+                SessionRequest::Pending => {
+                    error.fix_by("wait for them", "gh pr checks --watch --fail-fast")
+                }
+                SessionRequest::Red { .. } | SessionRequest::Green | SessionRequest::Merged => {
+                    error.fix("repair that, push, and wait for the checks")
+                }
+            });
+        }
+        None => String::new(),
+    };
+    end(io, &sessions, &id, SessionEnding::Done, &rule).await
 }
 
 /// `onloop session stop`: the agent is not continued any more, whatever it works on.
@@ -192,7 +209,7 @@ pub async fn session_stop(io: &Io, args: &SessionIdArgs) -> Result<Exit, Command
 
 /// The same for a session whose place is known.
 pub async fn stop(io: &Io, sessions: &Sessions, id: &SessionId) -> Result<Exit, CommandError> {
-    end(io, sessions, id, SessionEnding::Stopped).await
+    end(io, sessions, id, SessionEnding::Stopped, "").await
 }
 
 /// `onloop session clear`: removes everything that is stored about it.
@@ -211,10 +228,11 @@ async fn end(
     sessions: &Sessions,
     id: &SessionId,
     ending: SessionEnding,
+    rule: &str,
 ) -> Result<Exit, CommandError> {
     let at = io.now();
     let verb = if ending == SessionEnding::Stopped { "stop" } else { "done" };
-    let by = format!("by `onloop session {verb}`");
+    let by = format!("by `onloop session {verb}`{rule}");
     let config = config::own(io, &io.start().cwd).await;
     let ended = sessions
         .change(id, |session| match session {

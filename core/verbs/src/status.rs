@@ -1,5 +1,6 @@
 //! Looking at runs: `status`, `list`, `next`, `summary`.
 
+use crate::auto::noted::{self, FoundRun};
 use onloop_documents as documents;
 use onloop_documents::board::{self, Driving};
 use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
@@ -10,7 +11,7 @@ use onloop_engine::run::advice::pull_request_commands;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::driving_of;
 use onloop_engine::run::gate::facts;
-use onloop_engine::run::instruction::{Instruction, instruction};
+use onloop_engine::run::instruction::{Instruction, instruction_of};
 use onloop_engine::state::store::Store;
 use onloop_run::{Platform, Run, StatusSummary, hold_line, render_summary, step_list};
 use onloop_syntax::text;
@@ -55,9 +56,17 @@ pub struct SummaryArgs {
     pub platform: Option<Platform>,
 }
 
+const NO_RUNS: &str = "No runs here. Start one with `onloop run FILE`.";
+
 /// `onloop status`.
 pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
     if let Some(id) = args.run.as_deref() {
+        if !args.json
+            && let Some(auto) = noted::named(io, id).await
+        {
+            io.result(auto.entry(io.now())).await;
+            return Ok(Exit::Done);
+        }
         return status_of(io, id, args.json).await;
     }
     let mut found = find_all(io).await;
@@ -65,32 +74,44 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
         found.retain(|found| found.run().map_or(true, Run::is_open));
     }
     let nothing = match args.all {
-        true => "No runs here. Start one with `onloop run FILE`.",
+        true => NO_RUNS,
         false => "No unfinished runs here. `onloop list` shows finished ones too.",
     };
-    show(io, &found, args.json, nothing).await;
+    let autos = autos_around(io).await;
+    show(io, (&found, &autos), args.json, nothing).await;
     Ok(Exit::Done)
+}
+
+/// The runs of rw-auto in this folder, above and below it.
+async fn autos_around(io: &Io) -> Vec<FoundRun> {
+    let cwd = &io.start().cwd;
+    let mut found = noted::all(io).await;
+    found.retain(|auto| auto.is_around(cwd));
+    found
 }
 
 /// `onloop list`.
 pub async fn list(io: &Io, args: &ListArgs) -> Result<Exit, CommandError> {
-    let (found, nothing) = match args.everywhere {
-        true => (find_everywhere(io).await, "No runs on this machine."),
-        false => (find_all(io).await, "No runs here. Start one with `onloop run FILE`."),
+    let (found, autos, nothing) = match args.everywhere {
+        true => (find_everywhere(io).await, noted::all(io).await, "No runs on this machine."),
+        false => (find_all(io).await, autos_around(io).await, NO_RUNS),
     };
-    show(io, &found, args.json, nothing).await;
+    show(io, (&found, &autos), args.json, nothing).await;
     Ok(Exit::Done)
 }
 
-async fn show(io: &Io, found: &[Found], json: bool, nothing: &str) {
+/// Shows runs, and those of rw-auto, which are not in JSON: they have no record to work with.
+async fn show(io: &Io, (found, autos): (&[Found], &[FoundRun]), json: bool, nothing: &str) {
     if json {
         let all: Vec<_> = found.iter().map(Found::document).collect();
         let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
         io.result(json + "\n").await;
-    } else if found.is_empty() {
+    } else if found.is_empty() && autos.is_empty() {
         io.note(nothing).await;
     } else {
-        io.result(found.iter().map(|found| entry(found, io.now())).collect::<String>()).await;
+        let autos = autos.iter().map(|auto| auto.entry(io.now()));
+        let runs = found.iter().map(|found| entry(found, io.now()));
+        io.result(autos.chain(runs).collect::<String>()).await;
     }
 }
 
@@ -264,7 +285,7 @@ pub async fn next(io: &Io, args: &NextArgs) -> Result<Exit, CommandError> {
     // An agent of a run has the number of its step.
     let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
     let store = open(io, args.run.as_deref(), Fitting::Unfinished).await?;
-    let next = instruction(store.run());
+    let next = instruction_of(io, &store).await;
     io.result(next_words(store.run(), &next, for_agent, args.json)).await;
     Ok(Exit::Done)
 }
@@ -280,13 +301,15 @@ fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> Str
         return json_lines(&serde_json::json!({
             "run_id": run.id, "status": run.status.as_str(), "action": next.action,
             "step": next.step, "command": command, "commands": commands,
-            "needs_person": next.needs_person,
+            "needs_person": next.needs_person, "driver": next.driver,
         }));
     }
     let step = next.step.map_or_else(String::new, |step| format!(" (step {step})"));
     let mut out = format!("{}{step}\n", next.action);
     commands.iter().for_each(|command| out += &format!("{command}\n"));
-    if waits {
+    if let Some(process) = next.driver {
+        out += &format!("# process {process} drives this run: wait for it\n");
+    } else if waits {
         // A shell that is given this line does nothing.
         out += "# only a person may decide this: wait for them\n";
     }

@@ -19,8 +19,8 @@ use onloop_engine::run::step_line::say_step;
 use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{
-    BlockReason, DecisionChannel, Event, Next, Refusal, RunStatus, StepRecord, StepStatus,
-    checked_lines, step_list,
+    BlockReason, DecisionChannel, Event, Next, Question, Refusal, RunStatus, StepRecord,
+    StepStatus, checked_lines, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -159,7 +159,7 @@ async fn verify(
     number: u32,
     as_json: bool,
 ) -> Result<Exit, CommandError> {
-    demand_in_progress(store, number)?;
+    demand_verifiable(store, number)?;
     // Others may read the record meanwhile and decide other gates; only this process verifies.
     drive_alone(io, store).await?;
     let verified = verify_and_review(io, store, number).await;
@@ -196,9 +196,15 @@ async fn verify(
     Ok(exit)
 }
 
-fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
-    if store.run().step(number).is_some_and(StepRecord::is_stale) {
+/// Refuses a step that is not under way, except one whose checks are stale or whose review is due, and
+/// an interrupted one without checks: verifying it would take it as done.
+fn demand_verifiable(store: &Store, number: u32) -> Result<(), CommandError> {
+    if store.run().step(number).is_some_and(StepRecord::is_stale) || review_is_due(store, number) {
         return Ok(());
+    }
+    if store.run().next() == Next::Ask(Question::Interrupted { step: number }) {
+        let what = format!("step {number} was interrupted, and it has no check");
+        return Err(not_now(store.run(), CommandError::failed(what)));
     }
     let error: CommandError = match store.run().step(number).map(|record| &record.status) {
         Some(StepStatus::InProgress(_)) => return Ok(()),
@@ -212,18 +218,24 @@ fn demand_in_progress(store: &Store, number: u32) -> Result<(), CommandError> {
 }
 
 /// The review before a gate follows the verification of its step at once: the agent that drives the run
-/// has no verb for it.
+/// has no verb for it. A review that was interrupted is done by the next call.
 async fn verify_and_review(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
-    verify_alone(io, store, number).await?;
-    if store.run().next() == (Next::Review { step: Some(number) }) {
+    if !review_is_due(store, number) {
+        verify_alone(io, store, number).await?;
+    }
+    if review_is_due(store, number) {
         review_driven(io, store, Some(number)).await?;
     }
     Ok(())
 }
 
+fn review_is_due(store: &Store, number: u32) -> bool {
+    store.run().next() == (Next::Review { step: Some(number) })
+}
+
 async fn verify_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
     // Somebody else may have verified it until now.
-    demand_in_progress(store, number)?;
+    demand_verifiable(store, number)?;
     end_survivors(io, store.run()).await?;
     let options = CheckOptions::step_by_step(io, store.run()).await?;
     let verified = verify_and_keep(io, store, number, &options).await;

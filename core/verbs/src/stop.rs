@@ -1,6 +1,7 @@
 //! `onloop stop`: interrupts the process that drives a run, from anywhere on the machine.
 
-use onloop_effect::{Exit, Io};
+use crate::auto::noted::{self, FoundRun};
+use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::advice::next_commands;
@@ -27,9 +28,15 @@ pub struct StopArgs {
 ///
 /// # Errors
 ///
-/// An agent calls, there is no such run, or no process of its own drives it on this machine.
+/// An agent calls, there is no such run, or no process of its own drives it on this machine. Of a run
+/// of rw-auto that was killed: something that its child left still runs.
 pub(crate) async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError> {
     demand_person(io, "stopping a run").await?;
+    if let Some(name) = args.run.as_deref()
+        && let Some(found) = noted::named(io, name).await
+    {
+        return stop_auto(io, &found, args.now).await;
+    }
     let store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
     let id = store.run().id.clone();
     interrupt(io, &store, args.now).await?;
@@ -45,6 +52,40 @@ pub(crate) async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError>
         io.sleep(LOOK_EVERY_MS).await?;
     }
     Err(CommandError::failed(format!("the driver of run `{id}` was interrupted and still runs"))
+        .fix_by("end it at once", format!("onloop stop {id} --now")))
+}
+
+/// Interrupts a run of rw-auto; of one that was killed, ends what its child left.
+async fn stop_auto(io: &Io, found: &FoundRun, now: bool) -> Result<Exit, CommandError> {
+    let id = found.id();
+    let Some(LockHolder { process, role, .. }) = found.process.clone() else {
+        found.give_up(io).await?;
+        io.result(format!("run {id} is stopped\n")).await;
+        return Ok(Exit::Done);
+    };
+    if let Some(place) = role.and_then(ProcessRole::place) {
+        let pid = process.pid;
+        let what = format!("run `{id}` is driven by {place} (process {pid})");
+        return Err(CommandError::refused(what).fix("stop it there"));
+    }
+    match io.interrupt(process, now).await {
+        Err(failure) if !failure.is_not_found() => return Err(failure.into()),
+        // It may have ended by itself meanwhile.
+        Ok(()) | Err(_) => {}
+    }
+    for _ in 0..LOOKS {
+        match noted::named(io, id).await {
+            Some(found) if found.process.is_some() => io.sleep(LOOK_EVERY_MS).await?,
+            left => {
+                if let Some(killed) = left {
+                    killed.give_up(io).await?;
+                }
+                io.result(format!("run {id} is stopped\n")).await;
+                return Ok(Exit::Done);
+            }
+        }
+    }
+    Err(CommandError::failed(format!("run `{id}` was interrupted and still runs"))
         .fix_by("end it at once", format!("onloop stop {id} --now")))
 }
 

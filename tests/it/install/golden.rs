@@ -28,12 +28,19 @@ fn shown(host: Host) -> String {
             text += &format!("=== {}{mode}\n", host_file.path());
             let content = match content.strip_prefix("---\n").and_then(|c| c.split_once("---\n")) {
                 Some((head, _)) => head.to_owned(),
+                None if content.trim_end().ends_with("-->") => sections(&content),
                 None => content,
             };
             text += &content;
         }
     }
     text
+}
+
+/// The headings of instructions.
+fn sections(markdown: &str) -> String {
+    let heading = |line: &&str| line.starts_with("# ");
+    markdown.lines().filter(heading).map(|line| format!("{line}\n")).collect()
 }
 
 #[test]

@@ -70,17 +70,59 @@ fn what_a_check_left_is_ended_where_an_agent_drives_step_by_step() {
     assert!(run.stderr.starts_with(ended), "{}", run.stderr);
 }
 
-#[test]
-fn what_a_child_of_rw_auto_left_is_ended_before_the_next_one_starts() {
+const AUTO: [&str; 4] = ["auto", "--agent-command", "sh agent.sh", "a feature"];
+
+/// A workspace of rw-auto whose run was killed while its child worked.
+fn killed_auto() -> Workspace {
     let project = Workspace::plain();
     project.write(".ai/CONTEXT.md", "# Context\n");
     project.write(".ai/PROGRESS.md", "## Task Status\n| Task | Title | Status | Commit |\n");
     project.write("agent.sh", format!("cat > /dev/null\n({LEAVING})\necho NEXT_COMMAND=done\n"));
-    let auto = ["auto", "--agent-command", "sh agent.sh", "a feature"];
-    killed(&project, &auto);
-    let _ = std::fs::remove_file(project.path(".ai/runtime/rw-auto.lock"));
-    let run = resumed(&project, &auto);
+    killed(&project, &AUTO);
+    project
+}
+
+#[test]
+fn what_a_child_of_rw_auto_left_is_ended_by_the_next_run_although_the_lock_is_held() {
+    let project = killed_auto();
+    let run = resumed(&project, &AUTO).expect_exit(12);
     let ended = "Ended 3 processes that the child of an rw-auto that was killed had left when it \
                  was interrupted.\n";
     assert!(run.stderr.contains(ended), "{}", run.stderr);
+    let list = project.onloop(&["status"]).expect_exit(0).stdout;
+    assert!(list.contains("  Interrupted, "), "it is still to be done: {list}");
+    std::fs::remove_file(project.path(".ai/runtime/rw-auto.lock")).unwrap();
+    project.onloop(&AUTO).expect_exit(0);
+    let list = project.onloop(&["status"]).expect_exit(0);
+    assert!(list.stdout.is_empty(), "it is done: {}", list.stdout);
+}
+
+#[test]
+fn a_killed_rw_auto_is_in_the_overview_and_stop_ends_what_it_left() {
+    let project = killed_auto();
+    let list = project.onloop(&["list"]).expect_exit(0).stdout;
+    let id = list.split(' ').nth(1).expect("a name").to_owned();
+    let expected = format!("■ {id}  Interrupted, just now\n    rw-planner in cycle 1\n");
+    assert!(list.starts_with(&expected) && id.starts_with("rw-"), "{list}");
+    assert!(list.contains(&format!("`onloop stop {id}`")), "{list}");
+    let stopped = project.onloop(&["stop", &id]).expect_exit(0);
+    assert_eq!(stopped.stdout, format!("run {id} is stopped\n"));
+    assert_gone(&project, "pid");
+    assert!(project.onloop(&["list"]).expect_exit(0).stdout.is_empty());
+}
+
+#[test]
+fn a_running_rw_auto_is_in_the_overview_and_stop_interrupts_it() {
+    let project = Workspace::plain();
+    project.write(".ai/CONTEXT.md", "# Context\n");
+    project.write(".ai/PROGRESS.md", "## Task Status\n| Task | Title | Status | Commit |\n");
+    project.write("agent.sh", "cat > /dev/null\n: > began\nexec sleep 1000\n");
+    let child = begin(&project, &AUTO);
+    wait_until("the child works", || project.path("began").exists());
+    let list = project.onloop(&["status"]).expect_exit(0).stdout;
+    let id = list.split(' ').nth(1).expect("a name").to_owned();
+    assert!(list.starts_with(&format!("→ {id}  Running, just now\n")), "{list}");
+    project.onloop(&["stop", &id]).expect_exit(0);
+    let run = output_of(child).expect_exit(130);
+    assert!(run.stdout.ends_with("NEXT_COMMAND=rw-auto\n"), "{}", run.stdout);
 }

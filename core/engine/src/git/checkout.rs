@@ -59,7 +59,7 @@ fn is_ceiling(io: &Io, folder: &str) -> bool {
 
 impl Checkout {
     /// The branch that is checked out; `None` if there is none, or it cannot be read.
-    pub(crate) async fn branch(&self, io: &Io) -> Option<String> {
+    pub async fn branch(&self, io: &Io) -> Option<String> {
         let head = read_text(io, &format!("{}/HEAD", self.git_folder)).await?;
         head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned)
     }

@@ -28,10 +28,12 @@ pub fn next_commands(run: &Run) -> String {
     let id = &run.id;
     let resume = resume_command(run);
     match run.next() {
-        Next::Ask(Question::Gate { .. }) => decision_commands(id),
-        Next::Ask(Question::Review { prompt, .. }) if prompt.is_empty() => decision_commands(id),
-        Next::Ask(Question::Review { prompt, .. }) => {
-            format!("To review: {prompt}\n{}", decision_commands(id))
+        Next::Ask(Question::Gate { step }) => decision_commands(run, step),
+        Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
+            decision_commands(run, step)
+        }
+        Next::Ask(Question::Review { step, prompt }) => {
+            format!("To review: {prompt}\n{}", decision_commands(run, step))
         }
         Next::Ask(Question::Verdict { .. }) => format!(
             "Fix what the review found, then review again:\n  {resume}\n\
@@ -47,9 +49,9 @@ pub fn next_commands(run: &Run) -> String {
              Or inspect it and mark it as done:\n  {resume} --interrupted done"
         ),
         Next::Blocked(blocker) if blocker.rejected => format!(
-            "Approve after all, and continue:\n  onloop approve {id}\n\
-             Request changes:\n  onloop reject {id} --redo --reason TEXT\n\
-             End the run:\n  onloop abandon {id} --reason TEXT"
+            "Approve after all, and continue:\n  onloop approve {id}\n{}\
+             End the run:\n  onloop abandon {id} --reason TEXT",
+            redo_command(run, blocker.step)
         ),
         Next::Blocked(blocker) => format!(
             "Fix the cause, then continue (verifies first, then tries again):\n  {resume}\n\
@@ -126,8 +128,10 @@ pub fn resume_command(run: &Run) -> String {
 pub(crate) fn next_commands_in_fleet(run: &Run) -> String {
     let id = &run.id;
     match run.next() {
-        Next::Ask(Question::Gate { .. } | Question::Review { .. }) => decision_commands(id),
-        Next::Blocked(blocker) if blocker.rejected => decision_commands(id),
+        Next::Ask(Question::Gate { step } | Question::Review { step, .. }) => {
+            decision_commands(run, step)
+        }
+        Next::Blocked(blocker) if blocker.rejected => decision_commands(run, blocker.step),
         Next::Blocked(blocker) => format!(
             "Try again, with a note for the agent:\n  \
              onloop step {} reopen --reason TEXT --run-id {id}\n\
@@ -140,11 +144,20 @@ pub(crate) fn next_commands_in_fleet(run: &Run) -> String {
     }
 }
 
-/// The commands for a decision, which continues the run.
-fn decision_commands(id: &str) -> String {
+/// The commands for a decision about a step, which continues the run.
+fn decision_commands(run: &Run, step: u32) -> String {
+    let id = &run.id;
     format!(
-        "Approve and continue:\n  onloop approve {id}\n\
-         Request changes:\n  onloop reject {id} --redo --reason TEXT\n\
-         Reject, which ends the run:\n  onloop reject {id} --reason TEXT"
+        "Approve and continue:\n  onloop approve {id}\n{}\
+         Reject, which ends the run:\n  onloop reject {id} --reason TEXT",
+        redo_command(run, step)
     )
+}
+
+/// Empty where later steps have built on the step.
+fn redo_command(run: &Run, step: u32) -> String {
+    match run.may_redo(step) {
+        true => format!("Request changes:\n  onloop reject {} --redo --reason TEXT\n", run.id),
+        false => String::new(),
+    }
 }

@@ -1,7 +1,10 @@
 //! What should happen to a run now, as commands that can be typed.
 
 use crate::run::advice::{raise_options, resume_command};
-use onloop_run::{Next, Question, Run};
+use crate::run::driver_lock::driver_of;
+use crate::state::store::Store;
+use onloop_effect::Io;
+use onloop_run::{Next, Question, Run, RunStatus, StepRecord};
 use onloop_syntax::text;
 
 /// What should happen to a run now.
@@ -15,6 +18,8 @@ pub struct Instruction {
     pub commands: Vec<String>,
     /// Whether only a person may do it. An agent is then told to wait, and no command.
     pub needs_person: bool,
+    /// The process that drives the run and does this itself; no command is named then.
+    pub driver: Option<u32>,
 }
 
 impl Instruction {
@@ -27,8 +32,23 @@ impl Instruction {
     }
 }
 
-/// What should happen to `run` now. An instruction that would skip an unexamined problem, such as a bad verdict or an unfinished step,
-/// is never named.
+/// What should happen to a stored run now. While another process drives the run, only its decisions
+/// can be taken from outside: everything else is that process's work, and no command is named.
+pub async fn instruction_of(io: &Io, store: &Store) -> Instruction {
+    let instruction = instruction(store.run());
+    let is_decision =
+        matches!(store.run().next(), Next::Ask(Question::Gate { .. } | Question::Review { .. }));
+    match driver_of(io, store.paths()).await {
+        Some(holder) if !is_decision => {
+            Instruction { commands: Vec::new(), driver: Some(holder.process.pid), ..instruction }
+        }
+        Some(_) | None => instruction,
+    }
+}
+
+/// What should happen to `run` now, if no process drives it. Each command that is named is accepted
+/// and changes the run. None skips a problem that nobody has looked at, such as a bad verdict or an
+/// interrupted step without checks.
 pub fn instruction(run: &Run) -> Instruction {
     let id = &run.id;
     if let Some(intent) = &run.finish_intent {
@@ -36,8 +56,12 @@ pub fn instruction(run: &Run) -> Instruction {
     }
     let step = |step: u32, verb: &str| format!("onloop step {step} {verb} --run-id {id}");
     let gate = |step: u32, words: &str| format!("onloop gate {step} {words} --run-id {id}");
-    let redo = |step: u32| gate(step, "rejected --redo --reason TEXT");
-    let choices = |step: u32| vec![gate(step, "approved"), gate(step, "rejected"), redo(step)];
+    let redo = |step: u32| run.may_redo(step).then(|| gate(step, "rejected --redo --reason TEXT"));
+    let choices = |step: u32| {
+        let mut choices = vec![gate(step, "approved"), gate(step, "rejected")];
+        choices.extend(redo(step));
+        choices
+    };
     let abandon = || format!("onloop abandon {id} --reason TEXT");
     let resume = || resume_command(run);
     let is_by_verbs = run.is_driven_by_verbs();
@@ -46,18 +70,27 @@ pub fn instruction(run: &Run) -> Instruction {
         true => format!("onloop finalize --run-id {id}"),
         false => resume(),
     };
+    // The verbs change a run only while it is running.
+    let work = |action, n: Option<u32>, command| match run.status {
+        RunStatus::Running => anybody(action, n, command),
+        _ => person(action, n, vec![resume()]),
+    };
     match run.next() {
-        Next::Start { step: n, .. } => anybody("start", Some(n), step(n, "start")),
-        Next::Act { step: n } => anybody("act", Some(n), step(n, "verify")),
-        Next::Verify { step: n } => anybody("verify", Some(n), step(n, "verify")),
-        Next::Approve { step: n, .. } => {
-            anybody("approve", Some(n), gate(n, "approved --mode auto"))
+        Next::Start { step: n, .. } => work("start", Some(n), step(n, "start")),
+        Next::Act { step: n } if !is_by_verbs && waits_for_provider(run, n) => {
+            person("act", Some(n), vec![resume()])
         }
+        // Its driver is gone, and no check can tell how far the agent got.
+        Next::Act { step: n } if !is_by_verbs && !has_checks(run, n) => interrupted(run, n),
+        Next::Act { step: n } => work("act", Some(n), step(n, "verify")),
+        Next::Verify { step: n } => work("verify", Some(n), step(n, "verify")),
+        Next::Approve { step: n, .. } => work("approve", Some(n), gate(n, "approved --mode auto")),
         Next::Block { step: n, reason } => {
             let reason = text::shell_word(&reason);
-            anybody("block", Some(n), step(n, &format!("block --reason {reason}")))
+            work("block", Some(n), step(n, &format!("block --reason {reason}")))
         }
-        Next::Review { step: n } => anybody("review", n, resume()),
+        Next::Review { step: Some(n) } => work("review", Some(n), step(n, "verify")),
+        Next::Review { step: None } => work("review", None, finalize()),
         Next::Ask(Question::Gate { step: n }) => person("ask-gate", Some(n), choices(n)),
         Next::Ask(Question::Review { step: n, .. }) => person("ask-review", Some(n), choices(n)),
         // Reviews again what was fixed since.
@@ -65,15 +98,13 @@ pub fn instruction(run: &Run) -> Instruction {
         Next::Ask(Question::Budget { step: n }) => {
             person("ask-budget", Some(n), vec![resume() + &raise_options(run)])
         }
-        Next::Ask(Question::Interrupted { step: n }) => {
-            let again = format!("{} --interrupted redo", resume());
-            person("ask-interrupted", Some(n), vec![again])
-        }
-        Next::Repeat => anybody("repeat-checks", None, finalize()),
-        Next::Finalize => anybody("finalize", None, finalize()),
+        Next::Ask(Question::Interrupted { step: n }) => interrupted(run, n),
+        Next::Repeat => work("repeat-checks", None, finalize()),
+        Next::Finalize => work("finalize", None, finalize()),
         Next::Blocked(blocker) if blocker.rejected => {
-            let commands = vec![gate(blocker.step, "approved"), redo(blocker.step), abandon()];
-            person("blocked", Some(blocker.step), commands)
+            let n = blocker.step;
+            let commands = [Some(gate(n, "approved")), redo(n), Some(abandon())];
+            person("blocked", Some(n), commands.into_iter().flatten().collect())
         }
         Next::Blocked(blocker) => {
             let reopen = step(blocker.step, "reopen --reason TEXT");
@@ -83,19 +114,35 @@ pub fn instruction(run: &Run) -> Instruction {
             };
             person("blocked", Some(blocker.step), commands)
         }
-        Next::Finished => {
-            let commands = Vec::new();
-            Instruction { action: "finished", step: None, commands, needs_person: false }
-        }
+        Next::Finished => Instruction {
+            action: "finished",
+            step: None,
+            commands: Vec::new(),
+            needs_person: false,
+            driver: None,
+        },
     }
 }
 
+fn has_checks(run: &Run, step: u32) -> bool {
+    run.step(step).is_some_and(StepRecord::has_machine_checks)
+}
+
+fn waits_for_provider(run: &Run, step: u32) -> bool {
+    run.step(step).is_some_and(|record| run.waits_for_provider(record))
+}
+
+fn interrupted(run: &Run, step: u32) -> Instruction {
+    let again = format!("{} --interrupted redo", resume_command(run));
+    person("ask-interrupted", Some(step), vec![again])
+}
+
 fn anybody(action: &'static str, step: Option<u32>, command: String) -> Instruction {
-    Instruction { action, step, commands: vec![command], needs_person: false }
+    Instruction { action, step, commands: vec![command], needs_person: false, driver: None }
 }
 
 fn person(action: &'static str, step: Option<u32>, commands: Vec<String>) -> Instruction {
-    Instruction { action, step, commands, needs_person: true }
+    Instruction { action, step, commands, needs_person: true, driver: None }
 }
 
 #[cfg(test)]

@@ -136,8 +136,13 @@ impl Run {
         let blocking = self.reviews.standing.as_ref().filter(|r| r.verdict == Verdict::Block)?;
         let step = blocking.step.unwrap_or(self.steps.len() as u32);
         let is_left = self.reviews.rounds < self.settings.evidence.review_rounds();
-        let is_last = self.demand_last_begun(step).is_ok();
+        let is_last = self.may_redo(step);
         (is_left && is_last && self.step(step)?.status == StepStatus::Done).then_some(step)
+    }
+
+    /// Whether a step that waits for a decision can be done again instead.
+    pub fn may_redo(&self, step: u32) -> bool {
+        self.demand_last_begun(step).is_ok()
     }
 
     /// Only what no later step has built on can be done again.

@@ -7,6 +7,7 @@ use crate::checkpoint::CheckpointMoment;
 use crate::event::*;
 use crate::gate::{GateRule, gate_rule};
 use crate::held::WorkHold;
+use crate::next::{Next, Question};
 use crate::record::*;
 use crate::wait::{TurnEnding, Wait};
 use crate::warning::CheckWarnings;
@@ -266,7 +267,6 @@ impl Run {
                 let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
                 let text = format!("⏸ Step {step}: Waiting for you ({})", reason.text());
                 record.status = StepStatus::Blocked(reason);
-                self.0.status = RunStatus::Paused;
                 let detail = if report_full { outputs(results) } else { String::new() };
                 self.log(at, "step_verified", Some(step), text, &detail);
             }
@@ -277,6 +277,11 @@ impl Run {
                 self.0.status = RunStatus::Blocked;
                 self.log(at, "step_verified", Some(step), text, "");
             }
+        }
+        // Not before the stale checks of other steps have run: a paused run runs none.
+        let asks = matches!(self.next(), Next::Ask(Question::Review { .. }));
+        if asks && self.status == RunStatus::Running {
+            self.0.status = RunStatus::Paused;
         }
         Ok(())
     }

@@ -153,15 +153,15 @@ pub enum RunAdvice {
 /// where no person has to.
 pub fn run_advice(run: &Run, action: &str, command: Option<&str>) -> RunAdvice {
     let id = &run.id;
-    let command = command.unwrap_or("onloop next");
     // Agents read this as well, so it has no command that only a person may run.
     let waits = |what: &str| {
         RunAdvice::Message(format!(
             "run {id} {what}. `onloop next --run-id {id}` tells a person how to go on"
         ))
     };
-    let go_on = |record: Option<&StepRecord>| {
-        RunAdvice::Continue(instructions(run, record, action, command))
+    let go_on = |record: Option<&StepRecord>| match command {
+        Some(command) => RunAdvice::Continue(instructions(run, record, action, command)),
+        None => waits(&format!("waits for a person to resume it ({action})")),
     };
     let record = |step: u32| run.steps.iter().find(|record| record.step.number == step);
     match run.next() {
@@ -170,10 +170,11 @@ pub fn run_advice(run: &Run, action: &str, command: Option<&str>) -> RunAdvice {
         }
         Next::Approve { step, .. } | Next::Block { step, .. } => go_on(record(step)),
         Next::Review { step } => go_on(step.and_then(record)),
-        Next::Repeat | Next::Finalize => {
+        Next::Repeat | Next::Finalize if command.is_some() => {
             let command = format!("onloop finalize --run-id {id}");
             RunAdvice::Continue(instructions(run, None, action, &command))
         }
+        Next::Repeat | Next::Finalize => go_on(None),
         Next::Ask(_) => waits(&format!("waits for a person ({action})")),
         Next::Blocked(blocker) => {
             let reason = text::ellipsis(&text::one_line(&blocker.reason), 300);

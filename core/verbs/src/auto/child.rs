@@ -2,10 +2,10 @@
 
 mod listened;
 mod provider_wait;
-mod survivors;
 
 use std::pin::Pin;
 
+use super::noted::NotedRun;
 use listened::ChildEnd;
 use onloop_agents::{self as agent, Agent, Client};
 use onloop_auto::RUNTIME_FOLDER;
@@ -39,11 +39,13 @@ pub(super) type Listen =
         Client,
         ProcessSpec,
         &'a str,
+        &'a NotedRun,
     ) -> Pin<Box<dyn Future<Output = Result<ChildEnd, Failure>> + 'a>>;
 
 /// How runs listen to their children.
-pub(super) const LISTEN: Listen =
-    |io, client, spec, log_path| Box::pin(listened::follow(io, client, spec, log_path));
+pub(super) const LISTEN: Listen = |io, client, spec, log_path, noted| {
+    Box::pin(listened::follow(io, client, spec, log_path, noted))
+};
 
 /// Tells a child which one it is: `rw-planner` or `rw-loop`.
 pub(super) const TARGET_VARIABLE: &str = "ONLOOP_AUTO_TARGET";
@@ -57,7 +59,8 @@ const VARIABLE_BYTES: usize = 96 * 1024;
 impl ChildCommand {
     /// Starts a child and waits for its answer. Prompt and output stay in the run's log
     /// folder.
-    pub(super) async fn run(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
+    pub(super) async fn run(&self, io: &Io, dispatch: &Dispatch, noted: &NotedRun) -> ChildOutcome {
+        let run = noted.run();
         let target = dispatch.target.as_str();
         let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, self.form);
         let prompt = io.redacted(&prompt);
@@ -87,17 +90,14 @@ impl ChildCommand {
             .timeout_ms(self.timeout_ms)
             .capture_bytes(limits::AUTO_ANSWER_BYTES)
             .label(format!("cycle {}: {target}", dispatch.cycle));
-        if let Err(error) = survivors::end(io).await {
-            error.report(io).await;
-            return ChildOutcome::Unavailable;
-        }
         let ended = match listened {
             Some((listen, client)) => {
                 let spec = spec.stream_to(log_path(run, dispatch, "jsonl"));
-                served(io, run, async || listen(io, client, spec.clone(), &log_file).await).await
+                let start = async || listen(io, client, spec.clone(), &log_file, noted).await;
+                served(io, run, start).await
             }
             None => {
-                let end = survivors::run_noted(io, spec.stream_to(&log_file)).await;
+                let end = noted.run_child(io, spec.stream_to(&log_file)).await;
                 end.map(|end| outcome(&end, &log_file))
             }
         };

@@ -6,6 +6,7 @@ use super::args::{AutoRunArgs, RouteArgs, RuleArgs};
 use super::child::{ChildCommand, LISTEN, Listen, keep_answer};
 use super::drive::{AutoHalt, advance, take};
 use super::native_loop::NativeLoop;
+use super::noted::{self, NotedRun};
 use super::workspace::{HealthCommands, Speech, Workspace, stamping};
 use onloop_agents::Agent;
 use onloop_auto::child::ChildOutcome;
@@ -50,7 +51,15 @@ async fn run_with<W: WorkflowRunner>(
         can_dispatch: child.is_some() || native.is_some(),
     };
     let workspace = Workspace::new(&io, args.rules.health(), Speech::Immediate);
-    Ok(to_the_end(&io, workspace, assignment, Cast { native, child }).await)
+    // Also where the lock lets no run begin: the work of a run that was killed has no record.
+    let has_leftovers = match noted::end_killed(&io).await {
+        Ok(()) => false,
+        Err(error) => {
+            error.report(&io).await;
+            true
+        }
+    };
+    Ok(to_the_end(&io, workspace, assignment, Cast { native, child, has_leftovers }).await)
 }
 
 /// The agent, if it is there; where none was asked for, the first one on this machine, as for a run.
@@ -105,7 +114,7 @@ pub async fn route(io: Io, args: RouteArgs) -> Result<Exit, CommandError> {
         can_dispatch: false,
     };
     let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
-    let none = Cast::<Infallible> { native: None, child: None };
+    let none = Cast::<Infallible> { native: None, child: None, has_leftovers: false };
     Ok(to_the_end(&io, workspace, assignment, none).await)
 }
 
@@ -115,17 +124,19 @@ async fn to_the_end<W: WorkflowRunner>(
     assignment: Assignment,
     cast: Cast<W>,
 ) -> Exit {
-    let during_child = stamping(io, &assignment.run);
+    let run = assignment.run.clone();
+    let during_child = stamping(io, &run);
     let mut auto = Auto::begin(assignment);
     loop {
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
             AutoHalt::Over(ending) => {
+                noted::forget(io, &run).await;
                 workspace.explain(ending).await;
                 return ending.exit();
             }
         };
-        let outcome = cast.play(&during_child, &waiting.assignment().run, &dispatch).await;
+        let outcome = cast.play(&during_child, &run, &dispatch).await;
         let event = AutoEvent::ChildFinished { cycle: dispatch.cycle, outcome };
         auto = take(&mut workspace, &waiting, event).await;
     }
@@ -155,10 +166,19 @@ struct Cast<W> {
     native: Option<W>,
     /// Everything else.
     child: Option<ChildCommand>,
+    /// Something of a run that was killed still runs: a child would work beside it.
+    has_leftovers: bool,
 }
 
 impl<W: WorkflowRunner> Cast<W> {
     async fn play(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
+        if self.has_leftovers {
+            return ChildOutcome::Unavailable;
+        }
+        let noted = match NotedRun::begin(io, run, dispatch).await {
+            Ok(noted) => noted,
+            Err(failure) => return ChildOutcome::Failed(failure.message),
+        };
         if let (Target::Loop, Some(native)) = (dispatch.target, &self.native)
             && let Some(outcome) = native.run(io, dispatch).await
         {
@@ -166,7 +186,7 @@ impl<W: WorkflowRunner> Cast<W> {
             return outcome;
         }
         match &self.child {
-            Some(child) => child.run(io, run, dispatch).await,
+            Some(child) => child.run(io, dispatch, &noted).await,
             None => {
                 let target = dispatch.target.as_str();
                 CommandError::usage(format!("there is no agent for `{target}`"))

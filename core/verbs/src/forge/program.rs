@@ -17,6 +17,17 @@ impl Forge {
     ///
     /// It cannot be started, or a person interrupted it.
     pub(super) async fn ask(self, io: &Io, folder: &str, call: Call) -> Answer<String> {
+        self.ask_within(io, folder, call, limits::VERIFY_TIMEOUT_MS).await
+    }
+
+    /// As [`Forge::ask`], for at most `timeout_ms`.
+    pub(super) async fn ask_within(
+        self,
+        io: &Io,
+        folder: &str,
+        call: Call,
+        timeout_ms: u64,
+    ) -> Answer<String> {
         let program = self.program();
         let words = std::iter::once(program.to_owned()).chain(call.args);
         let spec = ProcessSpec::argv(words)
@@ -24,6 +35,7 @@ impl Forge {
             .without_env(private_names(io))
             .with_env([("GH_PROMPT_DISABLED", "1"), ("NO_PROMPT", "1")])
             .with_stdin(call.input)
+            .timeout_ms(timeout_ms)
             .capture_bytes(ANSWER_BYTES)
             .label(program);
         let end = match io.process(spec).await {
@@ -38,7 +50,7 @@ impl Forge {
             ProcessStatus::Interrupted => return Err(CommandError::interrupted()),
             ProcessStatus::Exited(code) => format!("exit code {code}"),
             ProcessStatus::TimedOut => {
-                format!("it took {}", text::span(limits::VERIFY_TIMEOUT_MS))
+                format!("it took {}", text::span(timeout_ms))
             }
             ProcessStatus::Signalled(signal) => format!("it was killed by signal {signal}"),
         };

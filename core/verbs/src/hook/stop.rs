@@ -3,6 +3,7 @@
 use super::driving::{Driven, driven};
 use super::files::{cached_plan, template};
 use super::{HookContext, background, log};
+use crate::pull_request::of_session;
 use onloop_engine::notify;
 use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
@@ -231,6 +232,9 @@ async fn by_workflow(
     stop: &StopInput,
 ) -> Result<HookAnswer, SessionError> {
     let id = &before.id;
+    if let Some(answer) = by_pull_request(context, sessions, before).await? {
+        return Ok(answer);
+    }
     let facts = facts(context, stop).await;
     let plan = cached_plan(context, before, sessions).await;
     let template = template(context, &before.workflow).await;
@@ -260,6 +264,37 @@ async fn by_workflow(
         sent_on(sessions, id, prompt).await?;
     }
     Ok(tell(context, said).await)
+}
+
+/// Ends a session whose goal is a pull request, once that says that the work is done. Otherwise the
+/// words and limits of the workflow hold.
+async fn by_pull_request(
+    context: &HookContext,
+    sessions: &Sessions,
+    session: &Session,
+) -> Result<Option<HookAnswer>, SessionError> {
+    let timeout_ms = limits::SESSION_REQUEST_MS.min(context.time_left_ms() / 2);
+    let found = of_session(&context.io, &context.cwd, session, timeout_ms).await;
+    let Some(request) = found else { return Ok(None) };
+    let reason = request.clause();
+    if !request.is_done() {
+        log::debug(context, &format!("not ended: {reason}")).await;
+        return Ok(None);
+    }
+    let at = sessions.now();
+    sessions
+        .change(&session.id, |session| match session {
+            Some(mut session) => {
+                let changed = session.end(at, SessionEnding::Done, Some(&reason));
+                notify::session::enqueue(&mut session, &context.loaded.config);
+                (SessionChange::when(changed, session), ())
+            }
+            None => (SessionChange::Keep, ()),
+        })
+        .await?;
+    let message = format!("session {} is done: {reason}", session.id);
+    log::debug(context, &message).await;
+    Ok(Some(HookAnswer::SystemMessage(format!("onloop: {message}"))))
 }
 
 /// Remembers what the agent is told in the end.

@@ -98,10 +98,15 @@ impl StateHome {
         format!("{}/clients/{}.json", self.0, &sha256(program.as_bytes())[..32])
     }
 
-    /// Names the processes of the child that rw-auto waits for in the workspace `root`.
-    pub fn auto_child(&self, root: &str) -> String {
+    /// The folder that holds a file for each workspace in which rw-auto is under way.
+    pub fn auto_runs(&self) -> String {
+        format!("{}/auto", self.0)
+    }
+
+    /// Names the run of rw-auto in the workspace `root`, and the processes of its child.
+    pub fn auto_run(&self, root: &str) -> String {
         let key = sha256(root.trim_end_matches('/').as_bytes());
-        format!("{}/auto/{}.json", self.0, &key[..32])
+        format!("{}/{}.json", self.auto_runs(), &key[..32])
     }
 
     /// The file that leads a browser to the page that process `pid` serves.

@@ -1,7 +1,8 @@
 //! A child whose client speaks in events: its log reads like a transcript, what it used is said, and
 //! its answer is what its model said, never what a tool printed.
 
-use super::{broken_off, survivors};
+use super::broken_off;
+use crate::auto::noted::NotedRun;
 use onloop_agents::{AgentError, AgentErrorKind, AgentState, Client, TurnOutcome, UsageLimit};
 use onloop_auto::child::ChildOutcome;
 use onloop_effect::{Failure, Io, ProcessSpec};
@@ -34,6 +35,7 @@ pub(super) async fn follow(
     client: Client,
     spec: ProcessSpec,
     log_path: &str,
+    noted_run: &NotedRun,
 ) -> Result<ChildEnd, Failure> {
     let prices = config::load(io, &io.start().cwd).await.config.prices;
     let label = spec.label.clone().unwrap_or_default();
@@ -45,7 +47,7 @@ pub(super) async fn follow(
         listener.write(said).await;
         listener.activity(agent_stream::cost(&listener.state, prices.as_ref()))
     };
-    let end = survivors::follow_noted(io, spec, on_lines).await?;
+    let end = noted_run.follow_child(io, spec, on_lines).await?;
     let mut said = listener.finish(Some(&end)) + &noted(&end.stderr.text());
     let used = listener.used(agent_stream::cost(&listener.state, prices.as_ref()));
     if !used.is_empty() {
