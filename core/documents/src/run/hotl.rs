@@ -58,6 +58,10 @@ pub(super) fn import(run: &mut Members) {
     for name in ["workflow_slug", "execution_root", "executor_mode"] {
         replace_blank(run, name, json!(""));
     }
+    if is_blank(run.get("last_update")) {
+        let started_at = run.get("started_at").cloned().unwrap_or_default();
+        run.insert("last_update".to_owned(), started_at);
+    }
     let id = run.get("run_id").and_then(Value::as_str).unwrap_or_default();
     let report = format!(".hotl/reports/{id}.md");
     if run.contains_key("report_path") {
@@ -249,6 +253,7 @@ fn import_check(check: &mut Members) {
         check.insert("type".to_owned(), json!("human-review"));
         check.insert("prompt".to_owned(), json!(prompt));
     }
+    import_glob(check);
     let word = match check.get("passed") {
         Some(Value::Bool(true)) => "passed",
         Some(Value::Bool(false)) => "failed",
@@ -258,4 +263,22 @@ fn import_check(check: &mut Members) {
     if word == "failed" {
         add_absent(check, json!({ "reason": "" }));
     }
+}
+
+/// Moves the folder of a glob into the path: older versions looked for both together.
+fn import_glob(check: &mut Members) {
+    let Some(glob) = check.get_mut("assert").filter(|assert| assert["kind"] == "matches-glob")
+    else {
+        return;
+    };
+    let value = glob["value"].as_str().unwrap_or_default();
+    let Some((folder, name)) =
+        value.rsplit_once('/').filter(|(folder, _)| !folder.contains(['*', '?', '[']))
+    else {
+        return;
+    };
+    let (folder, name) = (folder.to_owned(), name.to_owned());
+    glob["value"] = json!(name);
+    let path = check.get("path").and_then(Value::as_str).unwrap_or(".").trim_end_matches('/');
+    check.insert("path".to_owned(), json!(format!("{path}/{folder}")));
 }
