@@ -64,22 +64,21 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
         None => io.start().cwd.clone(),
     };
     let execution_root = io.canonical(&root).await?;
-    let source_head = match given(&args.source_head) {
-        Some(head) => Some(head),
-        // Reviews and diffs need the commit that the work starts from.
-        None => io.git_head(&execution_root).await.ok().flatten(),
-    };
+    // Reviews and diffs need the commit that the work starts from, and `finish` the branch.
+    let here = io.git_survey(&execution_root, "").await.ok().and_then(|survey| survey.repository);
+    let (current, head) = here.map_or((None, None), |here| (here.branch, here.head));
+    let branch = given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string));
     let workflow_path = io.canonical(&args.file).await?;
     let prepared = Prepared {
         mode: IsolationMode::None,
-        branch: given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string)),
+        branch: branch.or_else(|| current.clone()),
         repo_root: given(&args.repo_root).or_else(|| Some(execution_root.clone())),
         execution_root,
         source_workflow_path: given(&args.source_workflow_path)
             .unwrap_or_else(|| workflow_path.clone()),
         workflow_path,
-        source_branch: given(&args.source_branch),
-        source_head,
+        source_branch: given(&args.source_branch).or(current),
+        source_head: given(&args.source_head).or(head),
         worktree_path: given(&args.worktree_path),
     };
     write(io, &plan, &prepared, |mut beginning| {

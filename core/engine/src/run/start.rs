@@ -328,7 +328,7 @@ async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<Stri
     let store = match Store::open(io, id).await {
         Ok(store) => store,
         Err(StoreError::Missing) => return Ok(None),
-        Err(error) => return Err(unusable_record(id, error)),
+        Err(error) => return Err(unusable_record(io, id, error).await),
     };
     let file = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
     if is_of(store.run(), &file) {
