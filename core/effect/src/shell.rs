@@ -1,4 +1,4 @@
-//! The shells that a line can be written for.
+//! The shells and the operating systems that a line can be written for.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,3 +20,15 @@ pub enum Shell {
 }
 
 words! { impl pub Shell { Bash = "bash", Sh = "sh", Pwsh = "pwsh", Cmd = "cmd", } }
+
+words! {
+    /// An operating system that a command is written for.
+    pub enum OperatingSystem {
+        /// Linux.
+        Linux = "linux",
+        /// macOS.
+        Macos = "macos",
+        /// Windows.
+        Windows = "windows",
+    }
+}

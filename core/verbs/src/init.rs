@@ -7,7 +7,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, is_of};
 use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::preflight::preflight;
-use onloop_engine::run::begin::{create, read_plan};
+use onloop_engine::run::begin::{create, demand_platform, read_plan};
 use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_start};
 use onloop_run::Beginning;
 use onloop_run::preflight::{IsolationMode, PreflightFlags, Prepared};
@@ -59,6 +59,7 @@ pub async fn init(io: &Io, args: &InitArgs) -> Result<Exit, CommandError> {
 
 async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
     let plan = read_plan(io, &args.file).await?;
+    demand_platform(io, &plan)?;
     let root = match given(&args.execution_root) {
         Some(root) => root,
         None => io.start().cwd.clone(),
@@ -124,6 +125,7 @@ pub async fn begin_driven(io: &Io, args: &BeginArgs) -> Result<Exit, CommandErro
 async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepared), CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
+    demand_platform(io, &plan)?;
     let flags = PreflightFlags {
         mode: args.mode,
         branch: args.branch.clone(),
