@@ -361,6 +361,15 @@ impl ShellCheck {
         self.command.trim_start().starts_with("! ")
     }
 
+    /// Why the command does not run on `system`, for which it is not written. An unknown system runs every
+    /// command.
+    pub fn not_for(&self, system: Option<OperatingSystem>) -> Option<String> {
+        let (wanted, system) = (self.platform?, system?);
+        let (name, here) = (wanted.as_str(), system.as_str());
+        (wanted != system)
+            .then(|| format!("it is written for {name}, and this machine runs {here}"))
+    }
+
     /// A command that must exit 0, with every other field at its default.
     pub fn new(command: impl Into<String>) -> Self {
         ShellCheck {

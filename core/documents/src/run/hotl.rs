@@ -279,6 +279,37 @@ fn import_glob(check: &mut Members) {
     };
     let (folder, name) = (folder.to_owned(), name.to_owned());
     glob["value"] = json!(name);
-    let path = check.get("path").and_then(Value::as_str).unwrap_or(".").trim_end_matches('/');
-    check.insert("path".to_owned(), json!(format!("{path}/{folder}")));
+    let path = check.get("path").and_then(Value::as_str).unwrap_or_default().trim_end_matches('/');
+    let path = match path {
+        "" | "." => folder,
+        path => format!("{path}/{folder}"),
+    };
+    check.insert("path".to_owned(), json!(path));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_records_have_no_last_update_and_folders_in_globs() {
+        let started_at = "2026-03-20T21:23:15+00:00";
+        for (path, glob, expected) in [
+            (".", "charts/*.yaml", ("charts", "*.yaml")),
+            ("out/", "a/b/*", ("out/a/b", "*")),
+            ("out", "*.md", ("out", "*.md")),
+            ("out", "*/x.md", ("out", "*/x.md")),
+        ] {
+            let assert = json!({ "kind": "matches-glob", "value": glob });
+            let verify =
+                json!({ "type": "artifact", "command": null, "path": path, "assert": assert });
+            let mut run = json!({ "started_at": started_at, "steps": [{ "verify": verify }] });
+            import(run.as_object_mut().unwrap());
+            assert_eq!(run["last_update"], started_at);
+            let check = &run["steps"][0]["verify"];
+            let found =
+                (check["path"].as_str().unwrap(), check["assert"]["value"].as_str().unwrap());
+            assert_eq!(found, expected);
+        }
+    }
 }

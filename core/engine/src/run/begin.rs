@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::lookup::runs::copies;
-use crate::run::checks::foreign_platform;
 use crate::run::decider::decider;
 use crate::state::store::{Paths, StateHome, Store, StoreError, refuse_state_links};
 use onloop_documents::ledger::Origin;
@@ -27,7 +26,7 @@ pub fn demand_platform(io: &Io, plan: &Plan) -> Result<(), CommandError> {
         plan.steps.iter().flat_map(|step| step.checks.iter().map(move |check| (step, check)));
     for (step, check) in checks {
         let Check::Shell(shell) = check else { continue };
-        if let Some(why) = foreign_platform(io, shell) {
+        if let Some(why) = shell.not_for(io.start().system) {
             let number = step.number;
             return Err(CommandError::refused(format!("step {number} cannot be checked here"))
                 .because(format!("`{}`: {why}", text::one_line(&shell.command)))

@@ -355,21 +355,13 @@ fn cannot(reason: String) -> Evaluated {
     Evaluated::said(CheckVerdict::CannotEvaluate { reason }, String::new())
 }
 
-/// Why a command that is written for another operating system does not run here. A host that does not say
-/// which one it has runs every command.
-pub(crate) fn foreign_platform(io: &Io, check: &ShellCheck) -> Option<String> {
-    let (wanted, system) = (check.platform?, io.start().system?);
-    let (name, here) = (wanted.as_str(), system.as_str());
-    (wanted != system).then(|| format!("it is written for {name}, and this machine runs {here}"))
-}
-
 async fn run_command(
     io: &Io,
     store: &mut Store,
     check: &ShellCheck,
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
-    if let Some(why) = foreign_platform(io, check) {
+    if let Some(why) = check.not_for(io.start().system) {
         return Ok(cannot(why));
     }
     let timeout_ms = check.timeout_ms.unwrap_or(place.options.timeout_ms);
