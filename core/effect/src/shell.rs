@@ -21,14 +21,18 @@ pub enum Shell {
 
 words! { impl pub Shell { Bash = "bash", Sh = "sh", Pwsh = "pwsh", Cmd = "cmd", } }
 
+/// An operating system that a command is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperatingSystem {
+    /// Linux.
+    Linux,
+    /// macOS.
+    Macos,
+    /// Windows.
+    Windows,
+}
+
 words! {
-    /// An operating system that a command is written for.
-    pub enum OperatingSystem {
-        /// Linux.
-        Linux = "linux",
-        /// macOS.
-        Macos = "macos",
-        /// Windows.
-        Windows = "windows",
-    }
+    impl pub OperatingSystem { Linux = "linux", Macos = "macos", Windows = "windows", }
 }

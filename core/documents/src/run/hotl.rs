@@ -58,9 +58,8 @@ pub(super) fn import(run: &mut Members) {
     for name in ["workflow_slug", "execution_root", "executor_mode"] {
         replace_blank(run, name, json!(""));
     }
-    if is_blank(run.get("last_update")) {
-        let started_at = run.get("started_at").cloned().unwrap_or_default();
-        run.insert("last_update".to_owned(), started_at);
+    if let Some(started_at) = run.get("started_at").cloned() {
+        run.entry("last_update").or_insert(started_at);
     }
     let id = run.get("run_id").and_then(Value::as_str).unwrap_or_default();
     let report = format!(".hotl/reports/{id}.md");

@@ -206,9 +206,9 @@ fn verify_that_is_suspicious() {
         ("\n  type: shell\n  command: .\\gradlew.bat test\n  shell: pwsh", ""),
         ("\n  type: shell\n  command: cat <<EOF\n  shell: cmd", ""),
         (
-            " cd /d e:\\a\\app && make",
-            "warning windows-command \"cd /d e:\\\\a\\\\app && make\"\nwarning machine-path \
-             \"e:\\\\a\\\\app\"\n",
+            " cd /d e:\\work\\app && make",
+            "warning windows-command \"cd /d e:\\\\work\\\\app && make\"\nwarning machine-path \
+             \"e:\\\\work\\\\app\"\n",
         ),
         ("\n  type: shell\n  command: dir C:\\Windows\\x\n  shell: cmd", ""),
         (" cd /Users/me/x && make", "warning machine-path \"/Users/me/x\"\n"),
