@@ -80,6 +80,7 @@ pub(crate) fn gather() -> Result<(Start, Option<Timestamp>), StartError> {
         now,
         terminal: terminal(),
         process: host::identity(),
+        system: std::env::consts::OS.parse().ok(),
         role: None,
         quick_ms: 0,
         random: random(),

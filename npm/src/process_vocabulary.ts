@@ -8,6 +8,15 @@ import type {
   Bytes,
 } from "./vocabulary.js";
 
+/** An operating system that a command is written for. */
+export type OperatingSystem =
+  /** Linux. */
+  | "linux"
+  /** macOS. */
+  | "macos"
+  /** Windows. */
+  | "windows";
+
 /** A program to run. */
 export interface ProcessSpec {
   /** The program. */

@@ -4,6 +4,10 @@
  * Generated from `core/effect/src` by `cargo xtask generate`; do not edit.
  */
 
+import type {
+  OperatingSystem,
+} from "./process_vocabulary.js";
+
 /** The start of a program. */
 export interface Start {
   /** Command line; the first word is the name of the program. */
@@ -23,6 +27,8 @@ export interface Start {
   terminal: Terminal;
   /** The process that runs the program; written into locks. */
   process: ProcessIdentity;
+  /** The operating system of the host; `null`: another one, or unknown. */
+  system?: OperatingSystem | null;
   /**
    * What the process does besides this program; written into locks. `null`: a command line, which
    * runs this program and nothing else.

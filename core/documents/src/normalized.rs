@@ -139,6 +139,9 @@ fn shell_check(check: &ShellCheck) -> Value {
     if check.shell != Shell::Bash {
         extend("shell", json!(check.shell.as_str()));
     }
+    if let Some(platform) = check.platform {
+        extend("platform", json!(platform.as_str()));
+    }
     if let Some(network) = &check.network {
         extend("network", json!(network));
     }

@@ -144,8 +144,12 @@ pub(super) fn inputs(results: &[CheckResult]) -> Value {
     found.collect()
 }
 
-/// What all agents used. Tokens are known when every agent's stream told of them.
+/// What all agents used. Tokens are known when every agent's stream told of them. An agent that drives a
+/// run by verbs may tell nothing.
 pub(super) fn run_usage(run: &Run) -> Value {
+    if run.is_driven_by_verbs() && run.usage.agents == 0 {
+        return usage(None, None);
+    }
     let turns: Vec<&TurnRecord> = run.turns.iter().collect();
     let is_all = run.usage.agents == turns.iter().filter(|turn| turn.counts()).count() as u64;
     marked(usage(tokens(&turns).filter(|_| is_all), run.usage.cost.known()), &turns)

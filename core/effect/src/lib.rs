@@ -55,7 +55,7 @@ pub use process::{
 pub use redact::{RedactedStream, Redaction, has_redaction};
 pub use request::*;
 pub use serve::{CallAnswer, ServeRequest, WebCall};
-pub use shell::Shell;
+pub use shell::{OperatingSystem, Shell};
 pub use start::{ProcessIdentity, ProcessRole, Start, Terminal};
 pub use state_home::state_home;
 

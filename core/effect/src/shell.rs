@@ -1,4 +1,4 @@
-//! The shells that a line can be written for.
+//! The shells and the operating systems that a line can be written for.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,3 +20,19 @@ pub enum Shell {
 }
 
 words! { impl pub Shell { Bash = "bash", Sh = "sh", Pwsh = "pwsh", Cmd = "cmd", } }
+
+/// An operating system that a command is written for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OperatingSystem {
+    /// Linux.
+    Linux,
+    /// macOS.
+    Macos,
+    /// Windows.
+    Windows,
+}
+
+words! {
+    impl pub OperatingSystem { Linux = "linux", Macos = "macos", Windows = "windows", }
+}

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::scalar::{hex, millis};
+use super::shell::OperatingSystem;
 use onloop_syntax::time::Timestamp;
 
 /// The start of a program.
@@ -28,6 +29,9 @@ pub struct Start {
     pub terminal: Terminal,
     /// The process that runs the program; written into locks.
     pub process: ProcessIdentity,
+    /// The operating system of the host; `None`: another one, or unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<OperatingSystem>,
     /// What the process does besides this program; written into locks. `None`: a command line,
     /// which runs this program and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +114,7 @@ impl Start {
             now: Timestamp::EPOCH,
             terminal: Terminal { columns: 80, ..Terminal::default() },
             process: ProcessIdentity { pid: 1, host: "example".to_owned(), started: String::new() },
+            system: None,
             role: None,
             quick_ms: 0,
             random: [0; 16],

@@ -2,9 +2,11 @@
 //!
 //! A verb returns a [`CommandError`]; [`exit_of`] prints it and gives its exit code.
 
-use crate::state::store::StoreError;
+use crate::state::store::{Paths, StateHome, StoreError};
+use onloop_documents::ledger;
 use onloop_effect::{Exit, Failure, Io, Program, Start};
 use onloop_run::{FinishRefusal, Refusal};
+use onloop_syntax::limits;
 use onloop_syntax::text;
 
 /// Columns of an error: every terminal has them.
@@ -314,17 +316,29 @@ impl From<Refusal> for CommandError {
 }
 
 /// Why the record of run `id` cannot be used, and how to continue where it is damaged.
-pub fn unusable_record(id: &str, error: StoreError) -> CommandError {
+pub async fn unusable_record(io: &Io, id: &str, error: StoreError) -> CommandError {
     let is_damaged = matches!(error, StoreError::Unreadable(_));
     let error =
         CommandError::from(error).context(format!("the record of run `{id}` cannot be used"));
-    match is_damaged {
-        false => error,
-        true => error.fix_by(
-            "keep it aside and begin anew from the workflow file; ticked steps are verified first",
-            format!("onloop resume {id} --rebuild hotl-workflow-NAME.md"),
-        ),
+    if !is_damaged {
+        return error;
     }
+    let file = workflow_of(io, id).await;
+    let file = file.map_or("FILE".into(), |file| text::shell_word(&file));
+    error.fix_by(
+        "keep it aside and begin anew from the workflow file; ticked steps are verified first",
+        format!("onloop resume {id} --rebuild {file}"),
+    )
+}
+
+/// The workflow file that the first line of a damaged ledger names.
+async fn workflow_of(io: &Io, id: &str) -> Option<String> {
+    let path = Paths::new(&StateHome::of(io).ok()?, "", id).ledger();
+    let (bytes, _) = io.read(&path, limits::RECORD_BYTES).await.ok()?;
+    let run = ledger::read_until(&bytes, 1, None).ok()?.run;
+    let place = &run.place;
+    let file = place.source_workflow_path.as_ref().unwrap_or(&place.workflow_path).clone();
+    (!file.is_empty()).then_some(file)
 }
 
 #[cfg(test)]

@@ -9,4 +9,5 @@ pub mod known_to_git;
 pub mod links;
 pub(crate) mod owners;
 pub mod remote_refs;
+pub mod submodules;
 pub mod untrusted_links;

@@ -296,7 +296,7 @@ async fn carry_out(
         io.note(text::wrapped(&format!("note: {note}"), 80, 6)).await;
     }
     match repository {
-        Some(repository) => act::perform(io, repository, &wish.workflow, &placement.acts).await,
+        Some(repository) => act::perform(io, repository, wish, &placement.acts).await,
         None => Ok(()),
     }
 }

@@ -164,6 +164,15 @@ fn an_interrupted_step_is_verified_before_it_is_repeated() {
 }
 
 #[test]
+fn a_step_that_failed_at_its_limit_is_verified_before_it_is_repeated() {
+    let mut run = begin(vec![step(1)]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1), Event::RunResumed]);
+    assert_eq!(run.next(), Next::Verify { step: 1 });
+    apply(&mut run, &[failed(1)]);
+    assert_eq!(run.next(), Next::Start { step: 1, attempt: 2 });
+}
+
+#[test]
 fn an_interrupted_step_that_nothing_verifies_is_asked_about() {
     let mut run = begin(vec![Step { checks: Vec::new(), ..step(1) }]);
     apply(&mut run, &[Event::StepStarted { step: 1 }, Event::RunResumed]);

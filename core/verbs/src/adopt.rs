@@ -202,7 +202,10 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
         true => Store::open(io, &args.run_id).await,
         false => Err(StoreError::Missing),
     };
-    let store = opened.map_err(|error| unusable_record(&id, error))?;
+    let store = match opened {
+        Ok(store) => store,
+        Err(error) => return Err(unusable_record(io, &id, error).await),
+    };
     let before = store.run().place.execution_root.clone();
     if before == root {
         io.note(format!("Run {id} works in {root} already.")).await;

@@ -11,6 +11,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::run::begin::read_plan;
 use onloop_syntax::text;
+use onloop_workflow::{Check, OperatingSystem, Plan};
 
 /// Arguments of `onloop compile`.
 #[derive(Clone, Debug, clap::Args)]
@@ -38,9 +39,9 @@ pub struct CompileArgs {
     /// A label on an issue starts it: resolve the issue, open a pull request
     #[arg(long, value_name = "LABEL")]
     pub on_label: Option<String>,
-    /// The machines that jobs run on
-    #[arg(long, value_name = "LABEL", default_value = "ubuntu-latest")]
-    pub runs_on: String,
+    /// The machines that jobs run on; left out: those of `platform:`, else `ubuntu-latest`
+    #[arg(long, value_name = "LABEL")]
+    pub runs_on: Option<String>,
 }
 
 /// A system that a workflow is compiled to.
@@ -63,6 +64,7 @@ async fn write(io: &Io, args: &CompileArgs) -> Result<(), CommandError> {
     }
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
+    let system = system_of(&plan)?;
     let below = below_top(io, &file).await?;
     let wanted = Compilation {
         plan: &plan,
@@ -71,7 +73,12 @@ async fn write(io: &Io, args: &CompileArgs) -> Result<(), CommandError> {
         agent_command: args.agent_command.as_deref(),
         install: args.install.as_deref(),
         secrets: &args.secret,
-        runs_on: &args.runs_on,
+        system,
+        runs_on: args.runs_on.as_deref().unwrap_or(match system {
+            OperatingSystem::Linux => "ubuntu-latest",
+            OperatingSystem::Macos => "macos-latest",
+            OperatingSystem::Windows => "windows-latest",
+        }),
         on_label: args.on_label.as_deref(),
     };
     let document = github::workflow(&wanted);
@@ -84,6 +91,29 @@ async fn write(io: &Io, args: &CompileArgs) -> Result<(), CommandError> {
     }
     io.note(github::advice(&wanted, args.out.as_deref())).await;
     Ok(())
+}
+
+/// The operating system that the jobs need: that of the checks, which run in every job.
+fn system_of(plan: &Plan) -> Result<OperatingSystem, CommandError> {
+    let checks = plan.steps.iter().flat_map(|step| &step.checks);
+    let mut systems: Vec<OperatingSystem> = checks
+        .filter_map(|check| match check {
+            Check::Shell(shell) => shell.platform,
+            Check::Browser { .. } | Check::HumanReview { .. } | Check::Artifact { .. } => None,
+        })
+        .collect();
+    systems.sort_unstable_by_key(|system| system.as_str());
+    systems.dedup();
+    match systems.as_slice() {
+        [] => Ok(OperatingSystem::Linux),
+        [system] => Ok(*system),
+        several => {
+            let names: Vec<&str> = several.iter().map(|system| system.as_str()).collect();
+            Err(CommandError::usage(format!("checks are written for {}", names.join(" and ")))
+                .because("a run stays on one operating system")
+                .fix("write all checks for one `platform:`"))
+        }
+    }
 }
 
 /// What cannot be written into a workflow.
@@ -101,7 +131,7 @@ fn objection(args: &CompileArgs) -> Option<String> {
     if let Some(objection) = args.on_label.as_deref().and_then(on_label::objection) {
         return Some(objection.to_owned());
     }
-    if args.runs_on.is_empty() || !is_plain(&args.runs_on) {
+    if args.runs_on.as_ref().is_some_and(|label| label.is_empty() || !is_plain(label)) {
         return Some("--runs-on is not one line of printable text".to_owned());
     }
     let is_name = |name: &String| {

@@ -6,6 +6,7 @@
 mod acts;
 mod body;
 mod context;
+mod inside;
 mod plan;
 mod pull_request;
 mod removal;
@@ -383,7 +384,7 @@ async fn settle_work(
     wish: &Wish,
 ) -> Result<String, CommandError> {
     let how = wish.commit.unwrap_or(store.run().settings.commit);
-    verified::settle(io, store, context, how, wish.message.as_deref()).await
+    verified::settle(io, store, context, (how, wish.disposition), wish.message.as_deref()).await
 }
 
 fn kept(store: &Store, context: Option<&FinishContext>, wish: &Wish) -> FinishOutcome {

@@ -7,7 +7,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, is_of};
 use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::preflight::preflight;
-use onloop_engine::run::begin::{create, read_plan};
+use onloop_engine::run::begin::{create, demand_platform, read_plan};
 use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_start};
 use onloop_run::Beginning;
 use onloop_run::preflight::{IsolationMode, PreflightFlags, Prepared};
@@ -59,27 +59,27 @@ pub(crate) async fn init(io: &Io, args: &InitArgs) -> Result<Exit, CommandError>
 
 async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
     let plan = read_plan(io, &args.file).await?;
+    demand_platform(io, &plan)?;
     let root = match given(&args.execution_root) {
         Some(root) => root,
         None => io.start().cwd.clone(),
     };
     let execution_root = io.canonical(&root).await?;
-    let source_head = match given(&args.source_head) {
-        Some(head) => Some(head),
-        // Reviews and diffs need the commit that the work starts from.
-        None => io.git_head(&execution_root).await.ok().flatten(),
-    };
+    // Reviews and diffs need the commit that the work starts from, and `finish` the branch.
+    let here = io.git_survey(&execution_root, "").await.ok().and_then(|survey| survey.repository);
+    let (current, head) = here.map_or((None, None), |here| (here.branch, here.head));
+    let branch = given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string));
     let workflow_path = io.canonical(&args.file).await?;
     let prepared = Prepared {
         mode: IsolationMode::None,
-        branch: given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string)),
+        branch: branch.or_else(|| current.clone()),
         repo_root: given(&args.repo_root).or_else(|| Some(execution_root.clone())),
         execution_root,
         source_workflow_path: given(&args.source_workflow_path)
             .unwrap_or_else(|| workflow_path.clone()),
         workflow_path,
-        source_branch: given(&args.source_branch),
-        source_head,
+        source_branch: given(&args.source_branch).or(current),
+        source_head: given(&args.source_head).or(head),
         worktree_path: given(&args.worktree_path),
     };
     write(io, &plan, &prepared, |mut beginning| {
@@ -125,6 +125,7 @@ pub(crate) async fn begin_driven(io: &Io, args: &BeginArgs) -> Result<Exit, Comm
 async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepared), CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
+    demand_platform(io, &plan)?;
     let flags = PreflightFlags {
         mode: args.mode,
         branch: args.branch.clone(),

@@ -4,7 +4,7 @@ use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::preflight::preflight;
-use onloop_engine::run::begin::read_plan;
+use onloop_engine::run::begin::{demand_platform, read_plan};
 use onloop_run::preflight::{IsolationMode, OnExisting, PreflightFlags};
 
 /// Arguments of `onloop prepare`.
@@ -32,6 +32,7 @@ pub struct PrepareArgs {
 /// `onloop prepare`: prints the execution root and what belongs to it as JSON.
 pub(crate) async fn prepare(io: &Io, args: &PrepareArgs) -> Result<Exit, CommandError> {
     let plan = read_plan(io, &args.file).await.map_err(CommandError::step_by_step)?;
+    demand_platform(io, &plan).map_err(CommandError::step_by_step)?;
     let flags = PreflightFlags {
         mode: args.mode,
         branch: args.branch.clone(),

@@ -79,9 +79,13 @@ async fn signed(io: &Io, store: &Store) -> Result<Vec<u8>, CommandError> {
     let id = &store.run().id;
     let (bytes, _) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await?;
     // What is stated comes from these bytes alone.
-    let ledger =
-        ledger::read(&bytes, None).map_err(|error| StoreError::Unreadable(error.to_string()));
-    let ledger = ledger.map_err(|error| unusable_record(id, error))?;
+    let ledger = match ledger::read(&bytes, None) {
+        Ok(ledger) => ledger,
+        Err(error) => {
+            let error = StoreError::Unreadable(error.to_string());
+            return Err(unusable_record(io, id, error).await);
+        }
+    };
     let statement = statement(&ledger, &bytes[..ledger.whole_bytes])
         .map_err(|why| CommandError::refused(format!("run `{id}`: {why}")))?;
     let payload = serde_json::to_vec(&statement).expect("a statement has only string keys");

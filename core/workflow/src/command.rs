@@ -31,16 +31,19 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
         findings.push(finding::check::quoted_command(span, stands_alone(command)));
     }
     let shape = Shape::of(command);
+    let foreign = posix.then(|| windows_part(command)).flatten();
     if shape.reads_like_prose(command) {
         findings.push(finding::check::looks_like_prose(span));
-    } else if posix && let Some((part, written_for)) = windows_part(command) {
+    } else if let Some((part, written_for)) = foreign {
         findings.push(finding::check::windows_command(span, part, written_for, check.shell));
     } else if let (Some(why), Expectation::Pass) = (shape.vacuous(command), check.expect) {
         findings.push(finding::check::vacuous(span, why));
     } else if posix && check.expect == Expectation::Pass && last_line_decides(command) {
         findings.push(finding::check::last_line_decides(span));
     }
-    if let Some(path) = machine_path(command) {
+    let drive_path =
+        windows::drive_path(command).filter(|path| !foreign.is_some_and(|(part, _)| part == *path));
+    if let Some(path) = machine_path(command).or(drive_path) {
         let start = value.text.find(path).filter(|_| !command.contains('\n'));
         let span = start.map_or(span, |at| {
             Span::new(value.span.start + at, value.span.start + at + path.len())

@@ -75,6 +75,10 @@ fields! {
         "none", [], []
     Frontmatter "setup" "lines of shell that make a fresh worktree ready, before the first step; a list",
         "none", [], []
+    Frontmatter "shell" "the shell of the commands of checks: `bash`, `sh`, `pwsh` or `cmd`", "`bash`",
+        ["bash", "sh", "pwsh", "cmd"], []
+    Frontmatter "platform" "the operating system that the commands of checks are written for: `linux`, `macos` or `windows`; a run elsewhere is refused",
+        "every one", ["linux", "macos", "windows"], []
     Frontmatter "confine" "`on`: agents and checks run only where the machine can confine them", "what `--confine` or the configuration says",
         ["on"], []
     Frontmatter "network" "the [network](confinement.md#network) of confined agents, checks and lines of `setup`: `all`, `loopback`, `none` or a list of names",
@@ -112,7 +116,9 @@ fields! {
     Check "timeout" "`250ms`, `90s`, `5m`, `1h30m`, `1d`; at most a week", "10 minutes", [], ["shell"]
     Check "cwd" "folder below the root of the checkout", "the root", [], ["shell"]
     Check "env" "variables added to the environment, one per line", "", [], ["shell"]
-    Check "shell" "`bash`, `sh`, `pwsh` or `cmd`", "`bash`", ["bash", "sh", "pwsh", "cmd"], ["shell"]
+    Check "shell" "`bash`, `sh`, `pwsh` or `cmd`", "what the frontmatter says", ["bash", "sh", "pwsh", "cmd"], ["shell"]
+    Check "platform" "the operating system that the command is written for: `linux`, `macos` or `windows`; elsewhere the check is refused",
+        "what the frontmatter says", ["linux", "macos", "windows"], ["shell"]
     Check "network" "`all`, `loopback` (one of its own), `none` or a list of names, see [network](confinement.md#network); holds where the check is confined",
         "what the step says", ["all", "loopback", "none"], ["shell"]
     Check "allow_no_tests" "`true`: the check passes although its test runner says that no test ran", "`false`",

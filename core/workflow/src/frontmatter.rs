@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use onloop_effect::{BranchName, Network};
+use onloop_effect::{BranchName, Network, OperatingSystem, Shell};
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -15,6 +15,7 @@ use super::line::{Cursor, Line};
 use super::place::PlaceKind;
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
+use super::verify::CommandDefaults;
 use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, markdown};
 
 words! {
@@ -40,6 +41,8 @@ words! {
         Commit = "commit",
         Review = "review",
         Setup = "setup",
+        Shell = "shell",
+        Platform = "platform",
         Confine = "confine",
         Network = "network",
         RequireChecks = "require_checks",
@@ -70,6 +73,7 @@ pub(super) struct Frontmatter {
     pub commit: CommitWhen,
     pub review: Option<String>,
     pub setup: Vec<String>,
+    pub command: CommandDefaults,
     pub confine: bool,
     pub network: Option<Network>,
     pub evidence: EvidenceRules,
@@ -250,6 +254,19 @@ impl<'c> Reader<'c, '_> {
             }
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
+            FrontmatterKey::Shell => {
+                let shells = Shell::ALL.map(|shell| (shell.as_str(), shell));
+                let shell = self.one_of(key, value, &shells, |found| {
+                    format!("shell must be bash, sh, pwsh, or cmd if set (got: '{found}')")
+                });
+                self.front.command.shell = shell.unwrap_or_default();
+            }
+            FrontmatterKey::Platform => {
+                let systems = OperatingSystem::ALL.map(|system| (system.as_str(), system));
+                self.front.command.platform = self.one_of(key, value, &systems, |found| {
+                    format!("platform must be linux, macos, or windows if set (got: '{found}')")
+                });
+            }
             FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
             FrontmatterKey::Network => self.front.network = self.network(key, value),
             FrontmatterKey::RequireChecks => {

@@ -41,7 +41,7 @@ pub use classify::{FileClass, classify};
 pub use edit::checkbox_states;
 pub use format::{FIELDS, Field, Section};
 pub use name::slug;
-pub use onloop_effect::{BranchName, Network, Shell};
+pub use onloop_effect::{BranchName, Network, OperatingSystem, Shell};
 pub use onloop_syntax::diagnostic;
 pub use onloop_syntax::money::Money;
 pub use parse::{parse, same_meaning, too_large};
@@ -339,6 +339,9 @@ pub struct ShellCheck {
     /// The shell that runs the line; default `bash`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub shell: Shell,
+    /// The operating system that the line is written for; `None`: every one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub platform: Option<OperatingSystem>,
     /// The network of the confined command; `None`: that of its step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
@@ -358,6 +361,15 @@ impl ShellCheck {
         self.command.trim_start().starts_with("! ")
     }
 
+    /// Why the command does not run on `system`, for which it is not written. An unknown system runs every
+    /// command.
+    pub fn not_for(&self, system: Option<OperatingSystem>) -> Option<String> {
+        let (wanted, system) = (self.platform?, system?);
+        let (name, here) = (wanted.as_str(), system.as_str());
+        (wanted != system)
+            .then(|| format!("it is written for {name}, and this machine runs {here}"))
+    }
+
     /// A command that must exit 0, with every other field at its default.
     pub fn new(command: impl Into<String>) -> Self {
         ShellCheck {
@@ -367,6 +379,7 @@ impl ShellCheck {
             cwd: None,
             env: Vec::new(),
             shell: Shell::Bash,
+            platform: None,
             network: None,
             allow_no_tests: false,
         }

@@ -62,6 +62,7 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
             high_risk: front.risk == Some(Risk::High),
             checks: front.evidence.require_checks,
             baseline: front.baseline,
+            command: front.command,
         },
         steps: Vec::new(),
         current: None,
@@ -210,7 +211,7 @@ impl<'a> Body<'a> {
 
     fn header(&mut self, header: Header<'a>) {
         self.end_step(header.line.start);
-        let draft = Draft::new(header);
+        let draft = Draft::new(header, self.demands.command);
         self.current = Some(draft);
     }
 

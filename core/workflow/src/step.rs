@@ -15,7 +15,7 @@ use super::markdown::{Header, HeaderForm};
 use super::place::PlaceKind;
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
-use super::verify;
+use super::verify::{self, CommandDefaults};
 use super::{Check, Gate, Loop, Script, Step, suggest};
 use onloop_effect::{Network, Shell};
 
@@ -43,6 +43,7 @@ pub(super) struct Draft<'a> {
     baseline: Option<Field<'a>>,
     may_change: Option<Field<'a>>,
     network: Option<Field<'a>>,
+    command: CommandDefaults,
     verify: Option<(Span, Vec<Check>)>,
     script: Option<Script>,
     last_is_action: bool,
@@ -60,12 +61,15 @@ pub(super) struct Demands {
     pub checks: bool,
     /// `baseline: true`, which a step may say otherwise.
     pub baseline: bool,
+    /// `shell` and `platform`, which a check may say otherwise.
+    pub command: CommandDefaults,
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(header: Header<'a>) -> Self {
+    pub(super) fn new(header: Header<'a>, command: CommandDefaults) -> Self {
         Draft {
             header,
+            command,
             name: display_name(header.name),
             indent: None,
             last_indent: 0,
@@ -144,7 +148,8 @@ impl<'a> Draft<'a> {
         let name = key.to_ascii_lowercase();
         self.last_is_action = name == "action";
         if name == "verify" {
-            let reader = verify::CheckReader { cursor, findings, indent, step: &self.name };
+            let (step, defaults) = (self.name.as_str(), self.command);
+            let reader = verify::CheckReader { cursor, findings, indent, step, defaults };
             let checks = reader.read(line, from, key_span);
             if self.verify.is_some() {
                 findings.push(finding::step::duplicate_field(key_span, "verify"));

@@ -9,10 +9,10 @@ use super::format::Section;
 use super::line::{Cursor, Line};
 use super::place::PlaceKind;
 use super::value::{self, Kind, Style, Value};
-use super::{Check, ShellCheck, command, suggest};
+use super::{Check, OperatingSystem, Shell, ShellCheck, command, suggest};
 
 /// Fields of a check that is an object, in the order of the documentation.
-pub(super) const FIELDS: [&str; 15] = [
+pub(super) const FIELDS: [&str; 16] = [
     "type",
     "command",
     "expect",
@@ -20,6 +20,7 @@ pub(super) const FIELDS: [&str; 15] = [
     "cwd",
     "env",
     "shell",
+    "platform",
     "network",
     "allow_no_tests",
     "url",
@@ -43,6 +44,22 @@ pub(super) struct CheckReader<'r, 'c> {
     pub indent: usize,
     /// Name of the step, for the sentences of hotl-rt.
     pub step: &'r str,
+    /// What commands have that do not say otherwise.
+    pub defaults: CommandDefaults,
+}
+
+/// What the frontmatter says about the commands of checks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CommandDefaults {
+    pub shell: Shell,
+    pub platform: Option<OperatingSystem>,
+}
+
+impl CommandDefaults {
+    fn check(self, command: String) -> ShellCheck {
+        let CommandDefaults { shell, platform } = self;
+        ShellCheck { shell, platform, ..ShellCheck::new(command) }
+    }
 }
 
 /// The fields of a check as written.
@@ -403,7 +420,7 @@ impl<'c> CheckReader<'_, 'c> {
             self.findings.push(finding::check::flow(value.span, "verify"));
             return None;
         }
-        let check = ShellCheck::new(value.plain());
+        let check = self.defaults.check(value.plain().into_owned());
         if value.field_like.is_empty() {
             command::look_at(&check, value, "verify", self.findings);
         }

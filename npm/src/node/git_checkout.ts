@@ -59,7 +59,9 @@ export async function headBranch(git: GitProgram, cwd: string): Promise<string |
 
 /** Every uncommitted path, relative to the top folder, sorted by bytes. */
 export async function dirty(git: GitProgram, root: string): Promise<string[]> {
-  const words = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+  // Inside a submodule git would start the filters of its configuration, which an agent may write.
+  const flags = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+  const words = ["status", "--porcelain=v1", "-z", ...flags];
   // A line begins with two letters and a blank.
   const paths = untilNul(await git.succeed(root, words)).map((entry) => entry.slice(3));
   const bytes = [...new Set(paths)].map((path) => Buffer.from(path));

@@ -114,7 +114,8 @@ async function differences(git: GitProgram, root: string, index: string, id: str
   await git.succeedIsolated(root, ["read-tree", id], { index });
   const refreshed = await git.queryIsolated(root, ["update-index", "-q", "--refresh"], { index });
   if (refreshed.exit > 1) throw new Failure("other", refreshed.stderr);
-  const tracked = await git.succeedIsolated(root, ["diff-files", "--name-only", "-z"], { index });
+  const words = ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty"];
+  const tracked = await git.succeedIsolated(root, words, { index });
   const others = await git.succeedIsolated(root, ["ls-files", "--others", "-z"], { index });
   return new Set([...fields(tracked), ...fields(others)]);
 }

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Failure } from "../failure.js";
 import type { Asked, Host, HostRequest } from "../host.js";
-import type { Outcome, Start } from "../vocabulary.js";
+import type { OperatingSystem, Outcome, Start } from "../vocabulary.js";
 import { NodeChanges } from "./changes.js";
 import { unknownRequest } from "./errors.js";
 import { NodeFiles } from "./files.js";
@@ -213,6 +213,7 @@ export class NodeHost implements Host {
         columns: Math.min(stderr.columns || stdout.columns || 80, 65535),
       },
       process: identity(),
+      system: systemOf(process.platform),
       role: "embedded",
       random: randomBytes(16).toString("hex"),
     };
@@ -225,4 +226,18 @@ function environment(): Record<string, string> {
       value === undefined ? [] : [[name, value] as const],
     ),
   );
+}
+
+/** The name that core knows an operating system by. */
+function systemOf(platform: NodeJS.Platform): OperatingSystem | null {
+  switch (platform) {
+    case "linux":
+      return "linux";
+    case "darwin":
+      return "macos";
+    case "win32":
+      return "windows";
+    default:
+      return null;
+  }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::Finished;
+use crate::workspace::Workspace;
 
 /// As a run that commits nothing.
 fn uncommitted(mode: &str) -> Finished {
@@ -179,4 +180,46 @@ fn a_hook_that_came_with_the_run_is_not_run_by_a_push() {
         assert!(sprung(), "{planted}: the trap works");
         assert_eq!(run.done(&["publish"])["disposition"], "published", "{planted}");
     }
+}
+
+#[test]
+fn what_only_a_repository_inside_has_is_not_lost() {
+    let inside = |script: &str| {
+        let workspace = Workspace::git();
+        let source = workspace.path("../source");
+        let source = source.to_str().unwrap();
+        let git = |words: &[&str]| workspace.git_says(words);
+        git(&["init", "--quiet", source]);
+        git(&["-C", source, "commit", "--quiet", "--allow-empty", "-m", "Begin"]);
+        let allow = ["-c", "protocol.file.allow=always"];
+        git(&[&allow[..], &["submodule", "--quiet", "add", source, "sub"]].concat());
+        git(&["commit", "--quiet", "--message", "add it"]);
+        let commits = "git add work.txt\ngit commit --quiet -m work\n";
+        Finished::begun(workspace, "worktree", &super::WORKFLOW.replace(commits, script), 0)
+    };
+    let begin = "git -c user.name=a -c user.email=a@b";
+    for (script, expected) in [
+        (
+            format!("{begin} init -q own; {begin} -C own commit -q --allow-empty -m x\n"),
+            "own: a repository that only this worktree has",
+        ),
+        ("echo x > sub/new.txt\n".to_owned(), "sub: uncommitted files"),
+        (
+            format!("{begin} -C sub commit -q --allow-empty -m x\n"),
+            ", which only this worktree has",
+        ),
+    ] {
+        let run = inside(&script);
+        for words in [&["merge"][..], &["publish"]] {
+            let said = crate::flat(&run.refused(words));
+            assert!(said.contains(expected), "{said}");
+        }
+        assert!(run.workspace.worktree("hotl/x").join("work.txt").exists());
+    }
+    let run = inside(&format!("{begin} -C sub commit -q --allow-empty -m x\n"));
+    run.refused(&["merge"]);
+    let sub = run.workspace.worktree("hotl/x").join("sub");
+    let fetch = ["-C", "sub", "fetch", "--quiet", sub.to_str().unwrap(), "HEAD:hotl/x"];
+    run.workspace.git_says(&fetch);
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
 }

@@ -58,6 +58,9 @@ pub(super) fn import(run: &mut Members) {
     for name in ["workflow_slug", "execution_root", "executor_mode"] {
         replace_blank(run, name, json!(""));
     }
+    if let Some(started_at) = run.get("started_at").cloned() {
+        run.entry("last_update").or_insert(started_at);
+    }
     let id = run.get("run_id").and_then(Value::as_str).unwrap_or_default();
     let report = format!(".hotl/reports/{id}.md");
     if run.contains_key("report_path") {
@@ -249,6 +252,7 @@ fn import_check(check: &mut Members) {
         check.insert("type".to_owned(), json!("human-review"));
         check.insert("prompt".to_owned(), json!(prompt));
     }
+    import_glob(check);
     let word = match check.get("passed") {
         Some(Value::Bool(true)) => "passed",
         Some(Value::Bool(false)) => "failed",
@@ -257,5 +261,54 @@ fn import_check(check: &mut Members) {
     add_absent(check, json!({ "verdict": word, "stdout": "", "stderr": "" }));
     if word == "failed" {
         add_absent(check, json!({ "reason": "" }));
+    }
+}
+
+/// Moves the folder of a glob into the path: older versions looked for both together.
+fn import_glob(check: &mut Members) {
+    let Some(glob) = check.get_mut("assert").filter(|assert| assert["kind"] == "matches-glob")
+    else {
+        return;
+    };
+    let value = glob["value"].as_str().unwrap_or_default();
+    let Some((folder, name)) =
+        value.rsplit_once('/').filter(|(folder, _)| !folder.contains(['*', '?', '[']))
+    else {
+        return;
+    };
+    let (folder, name) = (folder.to_owned(), name.to_owned());
+    glob["value"] = json!(name);
+    let path = check.get("path").and_then(Value::as_str).unwrap_or_default().trim_end_matches('/');
+    let path = match path {
+        "" | "." => folder,
+        path => format!("{path}/{folder}"),
+    };
+    check.insert("path".to_owned(), json!(path));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn older_records_have_no_last_update_and_folders_in_globs() {
+        let started_at = "2026-03-20T21:23:15+00:00";
+        for (path, glob, expected) in [
+            (".", "charts/*.yaml", ("charts", "*.yaml")),
+            ("out/", "a/b/*", ("out/a/b", "*")),
+            ("out", "*.md", ("out", "*.md")),
+            ("out", "*/x.md", ("out", "*/x.md")),
+        ] {
+            let assert = json!({ "kind": "matches-glob", "value": glob });
+            let verify =
+                json!({ "type": "artifact", "command": null, "path": path, "assert": assert });
+            let mut run = json!({ "started_at": started_at, "steps": [{ "verify": verify }] });
+            import(run.as_object_mut().unwrap());
+            assert_eq!(run["last_update"], started_at);
+            let check = &run["steps"][0]["verify"];
+            let found =
+                (check["path"].as_str().unwrap(), check["assert"]["value"].as_str().unwrap());
+            assert_eq!(found, expected);
+        }
     }
 }

@@ -17,6 +17,21 @@ pub async fn says(
     input: Option<Vec<u8>>,
     timeout_ms: u64,
 ) -> Result<Vec<u8>, Failure> {
+    says_with_index(io, root, None, (words, input), timeout_ms).await
+}
+
+/// As [`says`], with an index file of its own.
+///
+/// # Errors
+///
+/// As [`says`].
+pub(crate) async fn says_with_index(
+    io: &Io,
+    root: &str,
+    index: Option<&str>,
+    (words, input): (&[&str], Option<Vec<u8>>),
+    timeout_ms: u64,
+) -> Result<Vec<u8>, Failure> {
     let calm = [
         "git",
         "-c",
@@ -35,6 +50,7 @@ pub async fn says(
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_GRAFT_FILE", "/dev/null/none"),
         ])
+        .with_env(index.map(|path| ("GIT_INDEX_FILE", path)))
         .timeout_ms(timeout_ms);
     spec.capture_bytes = limits::SETUP_LIST_BYTES;
     if let Some(input) = input {

@@ -89,7 +89,10 @@ pub async fn open(io: &Io, wanted: Option<&str>, fitting: Fitting) -> Result<Sto
     let Selected { id, store } = select(io, wanted, fitting).await?;
     match store {
         Some(store) => Ok(*store),
-        None => Store::open(io, &id).await.map_err(|error| unusable_record(&id, error)),
+        None => match Store::open(io, &id).await {
+            Ok(store) => Ok(store),
+            Err(error) => Err(unusable_record(io, &id, error).await),
+        },
     }
 }
 
@@ -154,7 +157,7 @@ async fn by_id(io: &Io, id: &str) -> Result<Option<Selected>, CommandError> {
     match is_own(io, id).await {
         Ok(true) => return Ok(Some(Selected { id: id.to_owned(), store: None })),
         Ok(false) => {}
-        Err(error) => return Err(unusable_record(id, error)),
+        Err(error) => return Err(unusable_record(io, id, error).await),
     }
     if let Some((root, path)) = untrusted_copy(io, id).await {
         return Err(match read_untrusted(io, &root, id).await {

@@ -1,12 +1,13 @@
 //! Carrying out a placement: act by act, and back again when one of them fails.
 
 use crate::error::CommandError;
+use crate::git::submodules;
 use crate::state::recover::rescue_records;
 use crate::state::store::StateHome;
 use crate::state::store::refuse_links;
 use onloop_effect::{BranchName, Repository};
 use onloop_effect::{Durability, Expect, Failure, FailureKind, GitRequest, Io};
-use onloop_run::preflight::RepositoryChange;
+use onloop_run::preflight::{PlacementWish, RepositoryChange};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -42,19 +43,28 @@ enum Undo {
 pub(super) async fn perform(
     io: &Io,
     repository: &Repository,
-    workflow: &str,
+    wish: &PlacementWish,
     acts: &[RepositoryChange],
 ) -> Result<(), ActError> {
+    let workflow = &wish.workflow;
     let mut undo = Vec::new();
     let unread = |failure| failed(&format!("read `{workflow}`"), failure, Vec::new());
     let content = content(io, workflow, acts).await.map_err(unread)?;
-    let workflow = Workflow { path: workflow, content };
+    let sets_up_submodules = wish.sets_up_submodules;
+    let workflow = Workflow { path: workflow, content, sets_up_submodules };
     for act in acts {
         if let Err(failure) = perform_one(io, repository, &workflow, act, &mut undo).await {
             let left = take_back(io, repository, undo).await;
             let no_room = failure.kind == FailureKind::Denied
                 && matches!(act, RepositoryChange::CreateWorktree { .. });
-            return Err(ActError { error: failed(&describe(act), failure, left), no_room });
+            let error = failed(&describe(act), failure, left);
+            let error = match act {
+                RepositoryChange::Stash(_) => error.fix(
+                    "commit the changes; git stashes nothing of submodules and repositories inside",
+                ),
+                _ => error,
+            };
+            return Err(ActError { error, no_room });
         }
     }
     Ok(())
@@ -64,6 +74,7 @@ pub(super) async fn perform(
 struct Workflow<'a> {
     path: &'a str,
     content: Vec<u8>,
+    sets_up_submodules: bool,
 }
 
 async fn content(io: &Io, workflow: &str, acts: &[RepositoryChange]) -> Result<Vec<u8>, Failure> {
@@ -117,7 +128,7 @@ async fn perform_one(
                 undo.push(Undo::DeleteBranch(branch.clone()));
             }
             undo.push(Undo::RemoveWorktree(path.clone()));
-            Ok(())
+            fill_submodules(io, path, workflow.sets_up_submodules).await
         }
         RepositoryChange::Switch { branch, create } => {
             io.git(GitRequest::Switch { cwd, branch: branch.to_string(), create: *create }).await?;
@@ -137,6 +148,25 @@ async fn perform_one(
             copy_workflow(io, &workflow.content, root, relative).await
         }
     }
+}
+
+/// Fills the submodules of a new worktree, and says which ones stay empty unless the workflow fills
+/// them.
+async fn fill_submodules(io: &Io, worktree: &str, are_set_up: bool) -> Result<(), Failure> {
+    for empty in submodules::fill(io, worktree).await? {
+        if are_set_up {
+            continue;
+        }
+        let (path, why) = (text::one_line(&empty.path), text::one_line(&empty.why));
+        let line = format!("warning: submodule `{path}` is empty in the worktree: {why}");
+        io.note(text::wrapped(&line, 80, 9)).await;
+        let word = text::shell_word(&empty.path);
+        io.note(format!(
+            "  fix: fill it with a line of `setup:`:\n    - git submodule update --init -- {word}"
+        ))
+        .await;
+    }
+    Ok(())
 }
 
 /// Creates worktrees of a repository one after the other: git reads the records of all of them and fails

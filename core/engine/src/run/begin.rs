@@ -13,7 +13,28 @@ use onloop_run::{Beginning, DecisionChannel, Place, Run, unique_id};
 use onloop_syntax::diagnostic::{Diagnostic, Severity, human};
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_workflow::{self as workflow, FileClass, Plan};
+use onloop_workflow::{self as workflow, Check, FileClass, Plan};
+
+/// Refuses a plan with a check that is written for another operating system, before anything is done
+/// for it.
+///
+/// # Errors
+///
+/// The first such check.
+pub fn demand_platform(io: &Io, plan: &Plan) -> Result<(), CommandError> {
+    let checks =
+        plan.steps.iter().flat_map(|step| step.checks.iter().map(move |check| (step, check)));
+    for (step, check) in checks {
+        let Check::Shell(shell) = check else { continue };
+        if let Some(why) = shell.not_for(io.start().system) {
+            let number = step.number;
+            return Err(CommandError::refused(format!("step {number} cannot be checked here"))
+                .because(format!("`{}`: {why}", text::one_line(&shell.command)))
+                .fix("run it on a machine with that system"));
+        }
+    }
+    Ok(())
+}
 
 /// Reads and checks the file; errors are shown with their source lines, warnings counted.
 pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {

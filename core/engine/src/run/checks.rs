@@ -361,6 +361,9 @@ async fn run_command(
     check: &ShellCheck,
     place: &Place<'_>,
 ) -> Result<Evaluated, NoVerdict> {
+    if let Some(why) = check.not_for(io.start().system) {
+        return Ok(cannot(why));
+    }
     let timeout_ms = check.timeout_ms.unwrap_or(place.options.timeout_ms);
     let root = place.root;
     let cwd = match &check.cwd {
@@ -396,6 +399,10 @@ async fn judge_command(
         Ok(end) => end,
         Err(WorkError::Process(failure)) if failure.is_interrupted() => {
             return Err(NoVerdict::Interrupted);
+        }
+        Err(WorkError::Process(failure)) if failure.kind == FailureKind::NotFound => {
+            let shell = check.shell.as_str();
+            return Ok(cannot(format!("cannot run it with `{shell}`: {}", failure.message)));
         }
         Err(WorkError::Process(failure)) => return Ok(cannot(failure.message)),
         Err(WorkError::Record(error)) => return Err(NoVerdict::Failed(error)),

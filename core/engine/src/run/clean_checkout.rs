@@ -1,6 +1,7 @@
 //! A clean checkout of the work: the files that git keeps, and what `setup` makes. Files that git
 //! ignores and that an agent can write, such as installed packages, are not in it.
 
+use crate::git::submodules;
 use crate::run::checkpoint::snapshot_work;
 use crate::run::setup::{Readiness, prepare_clean};
 use crate::sandbox::choice::Sandbox;
@@ -64,7 +65,8 @@ pub(crate) async fn check_out(
             branch: checkout.branch.clone(),
             create_at: Some(kept.commit),
         })
-        .await
+        .await?;
+        submodules::fill(io, &checkout.path).await
     };
     if let Err(failure) = checked_out.await {
         checkout.remove(io).await;

@@ -212,7 +212,9 @@ mod tests {
     use crate::state::store::Store;
     use onloop_agents::Agent;
     use onloop_documents::ledger::Origin;
+    use onloop_effect::{Durability, Expect};
     use onloop_run::{Beginning, Event, Place};
+    use onloop_syntax::limits;
     use onloop_testing::MemoryHost;
     use onloop_workflow as workflow;
 
@@ -258,6 +260,25 @@ mod tests {
         assert!(said.contains(&format!("cause: {}\n", Refusal::NoSuchStep { step: 7 })), "{said}");
         let command = "\n    ONLOOP_TRACE=trace.jsonl onloop resume try-20260320T212315Z\n";
         assert!(said.ends_with(command), "{said}");
+    }
+
+    #[test]
+    fn a_ledger_whose_earlier_lines_were_changed_is_noticed() {
+        let mut host = MemoryHost::default();
+        host.run(async |io| {
+            let mut store = begin(&io).await;
+            let path = store.paths().ledger();
+            store.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
+            store.commit().await.expect("memory takes all");
+            store.demand_unchanged().await.expect("nothing was changed");
+            let (mut bytes, _) = io.read(&path, limits::RECORD_BYTES).await.expect("it is there");
+            bytes[20] ^= 1;
+            let (any, relaxed) = (Expect::Any, Durability::Relaxed);
+            io.write(&path, bytes, any, relaxed).await.expect("memory takes all");
+            let error = store.demand_unchanged().await.unwrap_err();
+            assert!(error.to_string().contains("damaged ledger: line 1: "), "{error}");
+            Exit::Done
+        });
     }
 
     #[test]

@@ -109,6 +109,7 @@ pub(crate) async fn run_recorded(
     if ended.as_ref().is_ok_and(|end| end.status != ProcessStatus::Interrupted) {
         private_git::import(io, store, work.sandbox, &private).await?;
     }
+    demand_own_ledger(store, &work).await?;
     ended
 }
 
@@ -140,7 +141,16 @@ pub(crate) async fn follow_recorded(
     if ended.as_ref().is_ok_and(is_over) {
         private_git::import(io, store, work.sandbox, &private).await?;
     }
+    demand_own_ledger(store, &work).await?;
     ended
+}
+
+/// Refuses a ledger that a process which could write it has changed.
+async fn demand_own_ledger(store: &Store, work: &Work<'_>) -> Result<(), WorkError> {
+    match work.sandbox.mechanism() {
+        Some(_) => Ok(()),
+        None => store.demand_unchanged().await.map_err(WorkError::Record),
+    }
 }
 
 /// Says which names a confined process was refused.

@@ -11,6 +11,7 @@ use crate::run::decider::{decider, demand_person};
 use crate::run::drive::drive_run;
 use crate::run::driver_lock::{drive_alone, driver_of, take_over};
 use crate::run::ending::RunEnd;
+use crate::run::instruction::instruction;
 use crate::run::options::{DriveArgs, RunOptions, demand_complete, remembered_options};
 use crate::run::processes::end_survivors;
 use crate::sandbox::choice::{Sandbox, run_asks_for_names};
@@ -151,7 +152,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
             io.note(format!("run {id}: {why}")).await;
             rebuild::rebuild(io, &id, file).await?
         }
-        (Err(error), _) => return Err(unusable_record(&id, error)),
+        (Err(error), _) => return Err(unusable_record(io, &id, error).await),
     };
     let root = store.run().place.execution_root.clone();
     if io.stat(&root).await.optional().is_ok_and(|stat| stat.is_none()) {
@@ -189,7 +190,8 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         // The edited file asks for it.
         sandbox = Sandbox::of(io, store.run()).await?;
     }
-    io.note(format!("Resumed run {id} at step {}", store.run().current_step())).await;
+    let step = instruction(store.run()).step.unwrap_or_else(|| store.run().current_step());
+    io.note(format!("Resumed run {id} at step {step}")).await;
     if drive.line() != args.drive.line() {
         io.note(format!("  Options:{}", io.redacted(&drive.line()))).await;
     }
@@ -320,6 +322,13 @@ async fn choose(io: &Io, store: &Store, agent: &AgentArgs) -> Result<Vec<Agent>,
     }
     let agents = choose_agents(io, agent, Some(&remaining)).await?;
     demand_present(io, &agents).await?;
+    let has_script = store.run().steps.iter().any(|record| record.step.script.is_some());
+    if agents.contains(&Agent::Script) && !has_script {
+        // Records of other programs have no scripts, and each attempt would do nothing.
+        let what =
+            format!("the record of run `{}` has no script for the agent `script`", store.run().id);
+        return Err(CommandError::usage(what).fix("name another agent with --agent"));
+    }
     Ok(agents)
 }
 

@@ -12,7 +12,7 @@ use crate::preflight::{foresee, preflight};
 use crate::run::advice::first_command;
 use crate::run::background::{demand_background, start_driver};
 use crate::run::baseline::prepare_task;
-use crate::run::begin::{create, read_plan};
+use crate::run::begin::{create, demand_platform, read_plan};
 use crate::run::change::change_by;
 use crate::run::decider::decider;
 use crate::run::drive::drive_run;
@@ -215,6 +215,7 @@ enum Begun {
 async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Begun, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
+    demand_platform(io, &plan)?;
     demand_digest(args, &plan, &file)?;
     if let Some(id) = of_that_name(io, args, &file).await? {
         return Ok(Begun::Continue(id));
@@ -329,7 +330,7 @@ async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<Stri
     let store = match Store::open(io, id).await {
         Ok(store) => store,
         Err(StoreError::Missing) => return Ok(None),
-        Err(error) => return Err(unusable_record(id, error)),
+        Err(error) => return Err(unusable_record(io, id, error).await),
     };
     let file = io.canonical(file).await.unwrap_or_else(|_| file.to_owned());
     if is_of(store.run(), &file) {
@@ -344,6 +345,7 @@ async fn of_that_name(io: &Io, args: &RunArgs, file: &str) -> Result<Option<Stri
 async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError> {
     let file = find_workflow(io, args.file.as_deref()).await?;
     let plan = read_plan(io, &file).await?;
+    demand_platform(io, &plan)?;
     let (runs, earlier) = runs_of(io, &file).await;
     let flags = args.flags(earlier);
     let mut open = runs.into_iter().filter(|store| !store.run().is_over());

@@ -396,6 +396,25 @@ impl Store {
         Ok(size == self.size_bytes && sha256(line) == self.head.sha256)
     }
 
+    /// Reads the ledger once more up to the line that this process knows as its last.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Changed`] when that line or one before it is another one.
+    pub(crate) async fn demand_unchanged(&self) -> Result<(), StoreError> {
+        let path = self.paths.ledger();
+        let Some((bytes, _)) = self.io.read(&path, limits::RECORD_BYTES).await.optional()? else {
+            return Err(self.save(format!("{path} is gone")).await);
+        };
+        let known = usize::try_from(self.size_bytes)
+            .map_or(&bytes[..], |size| bytes.get(..size).unwrap_or(&bytes));
+        match ledger::chain(None, known) {
+            Ok(lines) if lines.last().is_some_and(|(head, _)| *head == self.head) => Ok(()),
+            Ok(_) => Err(self.save(format!("{path}: it is not the ledger that was written")).await),
+            Err(error) => Err(self.save(format!("{path}: damaged ledger: {error}")).await),
+        }
+    }
+
     /// Takes over what another process appended.
     ///
     /// # Errors

@@ -86,6 +86,8 @@ pub struct PlacementWish {
     pub changes_settled: bool,
     /// Whether a person can be asked.
     pub attended: bool,
+    /// Whether a line of `setup` is about submodules, so that those of a worktree may be empty before.
+    pub sets_up_submodules: bool,
     /// The workflow file: absolute, symbolic links resolved.
     pub workflow: String,
 }
@@ -118,6 +120,7 @@ impl PlacementWish {
             earlier: flags.earlier.clone(),
             changes_settled: flags.changes_settled,
             attended: false,
+            sets_up_submodules: plan.setup.iter().any(|line| line.contains("submodule")),
             workflow,
         })
     }

@@ -100,7 +100,7 @@ impl Run {
                     record.uncounted += 1;
                 }
                 StepStatus::Failed { .. } | StepStatus::Blocked(BlockReason::Other(_))
-                    if was_blocked =>
+                    if was_blocked || !record.may_retry() =>
                 {
                     // A person looked at it: verify what is there, then try anew.
                     record.status = match record.attempts {

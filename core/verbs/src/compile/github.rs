@@ -7,7 +7,7 @@ use super::jobs::{CompiledJob, jobs};
 use super::on_label;
 use super::yaml::{block, comment, shown, word};
 use onloop_syntax::text;
-use onloop_workflow::{Plan, Step};
+use onloop_workflow::{OperatingSystem, Plan, Step};
 
 /// The version of `actions/checkout`, and the commit that it was when it was looked at.
 const CHECKOUT: &str = "actions/checkout@08eba0b27e820071cde6df949e0beb9ba4906955 # v4.3.0";
@@ -26,6 +26,8 @@ pub(super) struct Compilation<'a> {
     pub(super) install: Option<&'a str>,
     /// Secrets of the repository that the agent gets.
     pub(super) secrets: &'a [String],
+    /// The operating system of the machines that jobs run on.
+    pub(super) system: OperatingSystem,
     pub(super) runs_on: &'a str,
     /// The label that starts it.
     pub(super) on_label: Option<&'a str>,
@@ -41,6 +43,13 @@ export GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_VALUE_0
 
 /// The steps' own variable for the token.
 const TOKEN: &str = "GH_TOKEN: ${{ github.token }}";
+
+/// The scripts below are for `bash`, which is not the default shell there.
+const WINDOWS_SHELL: &str = "
+defaults:
+  run:
+    shell: bash
+";
 
 const FETCH: &str = "onloop fetch --yes -- \"$RUN\"\n";
 
@@ -111,6 +120,10 @@ pub(super) fn advice(wanted: &Compilation<'_>, out: Option<&str>) -> String {
 fn head(wanted: &Compilation<'_>) -> String {
     let (name, file) = (plain(&wanted.plan.slug), comment(wanted.file));
     let title = shown(&format!("onloop: {}", wanted.plan.slug));
+    let shell = match wanted.system {
+        OperatingSystem::Linux | OperatingSystem::Macos => "",
+        OperatingSystem::Windows => WINDOWS_SHELL,
+    };
     let trigger = if wanted.on_label.is_some() { on_label::TRIGGER } else { "" };
     format!(
         "# Made by onloop {VERSION} from {file}.
@@ -137,7 +150,7 @@ concurrency:
 env:
   # The same when a job is run again, so that it goes on.
   RUN: ${{{{ inputs.run || format('{name}-gh-{{0}}', github.run_id) }}}}
-
+{shell}
 jobs:
 "
     )

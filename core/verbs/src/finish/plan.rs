@@ -247,6 +247,12 @@ pub(super) fn demand_target<'a>(
                     error.because(format!("the run began at commit {head}, on no branch"))
                 }
             };
+            let error = match context.owns_branch {
+                true => error,
+                false => error
+                    .because(format!("the run worked on `{}` itself", context.branch))
+                    .fix("keep the work where it is with `keep`"),
+            };
             Err(error.fix("name the branch that takes it in with --target-branch B"))
         }
         Some(target) if target.name == context.branch => Err(CommandError::failed(format!(

@@ -2,13 +2,14 @@
 //! and nothing else.
 
 use super::context::{FinishContext, TargetBranch};
+use super::inside;
 use super::plan::{listed, missing_branch};
 use onloop_effect::{Failure, GitRequest, Io, KeptWork};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::run::checkpoint::{left_out_line, snapshot_work};
 use onloop_engine::state::store::Store;
 use onloop_run::preflight::foreign_paths;
-use onloop_run::{Checkpoint, CheckpointKind, Run};
+use onloop_run::{Checkpoint, CheckpointKind, Disposition, Run};
 use onloop_syntax::text;
 use onloop_workflow::{CommitWhen, Step};
 
@@ -22,7 +23,7 @@ pub(super) async fn settle(
     io: &Io,
     store: &Store,
     context: &FinishContext,
-    commits: CommitWhen,
+    (commits, disposition): (CommitWhen, Disposition),
     message: Option<&str>,
 ) -> Result<String, CommandError> {
     let run = store.run();
@@ -43,6 +44,7 @@ pub(super) async fn settle(
     if is_there {
         demand_same_files(io, store, verified).await?;
     }
+    inside::demand_none(io, store, context, (&verified.commit, disposition)).await?;
     let changed = io.git_changed_paths(&context.home, &tip, &verified.commit).await?;
     let theirs = theirs(run, &changed);
     if theirs.is_empty() {
@@ -73,7 +75,10 @@ pub(super) async fn settle(
                     "commit it yourself",
                     format!("git -C {folder} add --all && git -C {folder} commit"),
                 )
-                .fix("then run the same command again; or let onloop commit it with --commit end"))
+                .fix_by(
+                    "or let onloop commit it",
+                    format!("onloop finish {} {} --commit end", run.id, disposition.imperative()),
+                ))
         }
         CommitWhen::End => commit(io, store, context, tip, verified, Message::Whole(message)).await,
         CommitWhen::Step => {

@@ -19,6 +19,19 @@ pub(crate) fn windows_part(command: &str) -> Option<(&str, Shell)> {
     Shape::of(command).pieces.iter().find_map(|(_, piece)| in_piece(piece))
 }
 
+/// The first path on a drive that not every Windows has.
+pub(super) fn drive_path(command: &str) -> Option<&str> {
+    let everywhere = |path: &str| {
+        let lower = path.trim_start_matches(['"', '\'']).to_ascii_lowercase();
+        ["c:\\windows", "c:\\program"].iter().any(|known| lower.starts_with(known))
+    };
+    let pieces = Shape::of(command).pieces;
+    pieces
+        .iter()
+        .flat_map(|(_, piece)| words(piece))
+        .find(|word| is_drive_path(word) && !everywhere(word))
+}
+
 fn in_piece(piece: &str) -> Option<(&str, Shell)> {
     let mut each = words(piece);
     let first = each.next()?;

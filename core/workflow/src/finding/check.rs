@@ -230,8 +230,8 @@ pub(crate) fn windows_command(
     let (shell, written_for) = (shell.as_str(), written_for.as_str());
     let message = format!("`{}` is written for {language}, but {shell} runs it", shown(part));
     rule::WINDOWS_COMMAND.at(span, message).with_help(format!(
-        "write it for {shell}; in a workflow for Windows, write an object with `type: shell`, \
-         `command: …` and `shell: {written_for}`"
+        "write it for {shell}; in a workflow for Windows, write `platform: windows` and \
+         `shell: {written_for}` in the frontmatter"
     ))
 }
 

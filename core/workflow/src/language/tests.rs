@@ -50,7 +50,7 @@ fn what_fits_where_the_cursor_is_is_proposed() {
             "---\nintent: a\nr¦\n---\n".to_owned(),
             "success_criteria risk_level auto_approve branch worktree dirty_worktree progress \
              report_detail max_total_attempts max_agents max_cost_usd max_tokens \
-             max_elapsed_minutes allow protect commit review setup confine network require_checks verify_clean max_review_rounds baseline policy_profile",
+             max_elapsed_minutes allow protect commit review setup shell platform confine network require_checks verify_clean max_review_rounds baseline policy_profile",
         ),
         ("its value", "---\nrisk_level: ¦\n---\n".to_owned(), "low medium high"),
         ("a value that is begun", "---\nworktree: t¦\n---\n".to_owned(), "true false host"),
@@ -81,12 +81,12 @@ fn what_fits_where_the_cursor_is_is_proposed() {
         (
             "fields of a check",
             format!("{FRONT}{step}verify:\n  ¦\n"),
-            "type command expect timeout cwd env shell network allow_no_tests url check prompt path assert",
+            "type command expect timeout cwd env shell platform network allow_no_tests url check prompt path assert",
         ),
         (
             "those of its type",
             format!("{FRONT}{step}verify:\n  type: shell\n  command: a\n  ¦\n"),
-            "expect timeout cwd env shell network allow_no_tests",
+            "expect timeout cwd env shell platform network allow_no_tests",
         ),
         (
             "types",
@@ -101,7 +101,7 @@ fn what_fits_where_the_cursor_is_is_proposed() {
         (
             "an item that is begun",
             format!("{FRONT}{step}verify:\n  - make\n  - ty¦\n"),
-            "type command expect timeout cwd env shell network allow_no_tests url check prompt path assert",
+            "type command expect timeout cwd env shell platform network allow_no_tests url check prompt path assert",
         ),
         (
             "an assertion",

@@ -1,7 +1,7 @@
 //! Every form of `verify`, and the findings of wrong ones.
 
 use super::*;
-use onloop_effect::{Network, Shell};
+use onloop_effect::{Network, OperatingSystem, Shell};
 
 #[test]
 fn verify_in_every_form() {
@@ -12,6 +12,7 @@ fn verify_in_every_form() {
         cwd: Some("app".to_owned()),
         env: vec![("A".to_owned(), "b c".to_owned()), ("B_2".to_owned(), "x: y".to_owned())],
         shell: Shell::Sh,
+        platform: None,
         network: Some(Network::Loopback),
         allow_no_tests: true,
     };
@@ -204,6 +205,12 @@ fn verify_that_is_suspicious() {
         (" .\\gradlew.bat test", "warning windows-command \".\\\\gradlew.bat test\"\n"),
         ("\n  type: shell\n  command: .\\gradlew.bat test\n  shell: pwsh", ""),
         ("\n  type: shell\n  command: cat <<EOF\n  shell: cmd", ""),
+        (
+            " cd /d e:\\work\\app && make",
+            "warning windows-command \"cd /d e:\\\\work\\\\app && make\"\nwarning machine-path \
+             \"e:\\\\work\\\\app\"\n",
+        ),
+        ("\n  type: shell\n  command: dir C:\\Windows\\x\n  shell: cmd", ""),
         (" cd /Users/me/x && make", "warning machine-path \"/Users/me/x\"\n"),
         (" npm run lint\n  npm test", "warning last-line-decides \"npm run lint\\n  npm test\"\n"),
         (
@@ -223,4 +230,22 @@ fn verify_that_is_suspicious() {
         ("\n  type: shell\n  command: true\n  expect: fail", ""),
         ("\n  type: shell\n  command: make\n  note: why", ""),
     ]);
+}
+
+#[test]
+fn the_frontmatter_says_what_commands_are_written_for() {
+    let front = FRONT.replace("---\nintent", "---\nshell: pwsh\nplatform: windows\nintent");
+    let checks = "verify:\n  - Get-Item a\n  - type: shell\n    command: make\n    shell: bash\n    \
+         platform: linux\n";
+    let file = format!("{front}- [ ] **Step 1: A**\naction: do\nloop: false\n{checks}");
+    let plan = plan(&file);
+    let shells = plan.steps[0].checks.iter().map(|check| match check {
+        Check::Shell(shell) => (shell.shell, shell.platform),
+        other => panic!("{other:?}"),
+    });
+    let expected = [
+        (Shell::Pwsh, Some(OperatingSystem::Windows)),
+        (Shell::Bash, Some(OperatingSystem::Linux)),
+    ];
+    assert_eq!(shells.collect::<Vec<_>>(), expected);
 }

@@ -77,10 +77,20 @@ impl<'c> CheckReader<'_, 'c> {
         self.only(
             draft,
             "shell",
-            &["command", "expect", "timeout", "cwd", "env", "shell", "network", "allow_no_tests"],
+            &[
+                "command",
+                "expect",
+                "timeout",
+                "cwd",
+                "env",
+                "shell",
+                "platform",
+                "network",
+                "allow_no_tests",
+            ],
         );
         let command = self.required(draft, "shell", "command")?;
-        let mut check = ShellCheck { env: draft.env.clone(), ..ShellCheck::new(command) };
+        let mut check = ShellCheck { env: draft.env.clone(), ..self.defaults.check(command) };
         let word = |name: &str| draft.value(name).map(|value| (plain_word(value), value.span));
         if let Some((text, span)) = word("expect") {
             match text {
@@ -101,6 +111,12 @@ impl<'c> CheckReader<'_, 'c> {
                 Err(_) => {
                     self.invalid(span, "shell", text, "`bash`, `sh`, `pwsh` or `cmd`");
                 }
+            }
+        }
+        if let Some((text, span)) = word("platform") {
+            match text.parse() {
+                Ok(platform) => check.platform = Some(platform),
+                Err(_) => self.invalid(span, "platform", text, "`linux`, `macos` or `windows`"),
             }
         }
         if let Some(value) = draft.value("network") {

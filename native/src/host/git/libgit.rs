@@ -145,11 +145,22 @@ fn dirty(repository: &Repository) -> Result<Vec<String>, Failure> {
         repository.statuses(Some(&mut options)).map_err(|error| failure(repository, &error))?;
     let mut paths: Vec<String> = statuses
         .iter()
+        .filter(|entry| !is_dirty_only(entry))
         .map(|entry| String::from_utf8_lossy(entry.path_bytes()).into_owned())
         .collect();
     paths.sort();
     paths.dedup();
     Ok(paths)
+}
+
+/// Whether the entry is a submodule at the commit of the index, with uncommitted files inside. The git
+/// program does not look inside either.
+fn is_dirty_only(entry: &git2::StatusEntry<'_>) -> bool {
+    let inside = |delta: git2::DiffDelta<'_>| {
+        let (old, new) = (delta.old_file(), delta.new_file());
+        old.mode() == git2::FileMode::Commit && old.id() == new.id()
+    };
+    entry.head_to_index().is_none() && entry.index_to_workdir().is_some_and(inside)
 }
 
 /// A commit without a ref.

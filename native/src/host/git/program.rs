@@ -164,7 +164,15 @@ impl GitProgram {
     }
 
     fn dirty(&self, root: &Path) -> Result<Vec<String>, Failure> {
-        let args = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
+        // Inside a submodule git would start the filters of its configuration, which an agent may write.
+        let args = [
+            "status",
+            "--porcelain=v1",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+            "--ignore-submodules=dirty",
+        ];
         let output = self.answer(root, &args)?.success()?;
         let mut paths: Vec<String> = lines_until_nul(&output)
             // Two letters and a blank come before the path.

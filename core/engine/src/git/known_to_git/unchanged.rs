@@ -44,15 +44,12 @@ async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
         let words: Vec<&str> = words.iter().copied().chain(["--", spec.as_str()]).collect();
         hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await.ok()
     };
-    // A mark lets git look away from a file that has changed.
-    let Some(tracked) = ask(&["ls-files", "-z", "-v"]).await else { return false };
+    let Some(tracked) = ask(&TRACKED).await else { return false };
     let tracked = String::from_utf8_lossy(&tracked);
-    let mut names = tracked.split('\0').filter(|line| !line.is_empty());
-    if !names.all(|line| line.starts_with("H ")) {
+    if !tracked.split('\0').filter(|line| !line.is_empty()).all(|line| plain_file(line).is_some()) {
         return false;
     }
-    let all = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=none"];
-    let changes = ask(&[&all[..], &["--untracked-files=all"]].concat()).await;
+    let changes = ask(&[&CHANGES[..], &["--untracked-files=all"]].concat()).await;
     changes.is_some_and(|changes| changes.is_empty())
 }
 
@@ -71,16 +68,29 @@ async fn are_unchanged(io: &Io, root: &str, files: &BTreeSet<String>) -> bool {
             .collect();
         hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await.ok()
     };
-    // `H` is a file without a mark that lets git look away.
-    let Some(tracked) = ask(&["ls-files", "-z", "-v"]).await else { return false };
+    let Some(tracked) = ask(&TRACKED).await else { return false };
     let tracked: BTreeSet<String> = String::from_utf8_lossy(&tracked)
         .split('\0')
-        .filter_map(|line| line.strip_prefix("H "))
+        .filter_map(plain_file)
         .map(|name| format!("{}/{name}", root.trim_end_matches('/')))
         .collect();
     if tracked != *files {
         return false;
     }
-    let changes = ask(&["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=none"]);
-    changes.await.is_some_and(|changes| changes.is_empty())
+    ask(&CHANGES).await.is_some_and(|changes| changes.is_empty())
+}
+
+/// What git tracks, each with its marks and its mode.
+const TRACKED: [&str; 4] = ["ls-files", "-z", "-v", "--stage"];
+
+/// What is not as it was committed. Git looks into no repository inside: its configuration names
+/// programs that git would start, and an agent writes it.
+const CHANGES: [&str; 5] =
+    ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
+
+/// The name of a file in a line of [`TRACKED`]. `None`: a repository inside, or a mark lets git look away
+/// from changes.
+fn plain_file(line: &str) -> Option<&str> {
+    let (facts, name) = line.strip_prefix("H ")?.split_once('\t')?;
+    (!facts.starts_with("160000 ")).then_some(name)
 }

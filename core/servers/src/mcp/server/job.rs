@@ -159,6 +159,7 @@ impl Job {
             now: io.now(),
             terminal: Terminal { stdin: attended, stdout: false, stderr: attended, columns: 80 },
             process: outer.process.clone(),
+            system: outer.system,
             role: Some(ProcessRole::Server),
             quick_ms: outer.quick_ms,
             random: [0; 16],

@@ -156,7 +156,8 @@ impl GitProgram {
         let args = ["update-index", "-q", "--refresh"];
         self.answer_isolated(root, &args, &[], options)?.yes_or_no()?;
         let mut differ = BTreeSet::new();
-        for args in [&["diff-files", "--name-only", "-z"][..], &["ls-files", "--others", "-z"]] {
+        let tracked = ["diff-files", "--name-only", "-z", "--ignore-submodules=dirty"];
+        for args in [&tracked[..], &["ls-files", "--others", "-z"]] {
             let listed = self.answer_isolated(root, args, &[], options)?.success()?;
             differ.extend(lines_until_nul(&listed).map(<[u8]>::to_vec));
         }
