@@ -252,43 +252,6 @@ fn a_submodule_gets_a_worktree_of_its_own_outside_the_repository_around_it() {
 }
 
 #[test]
-fn the_submodules_of_a_worktree_come_from_the_main_checkout() {
-    let machine = Machine::with_repository();
-    let allow = ["-c", "protocol.file.allow=always"];
-    let submodule = |repo: &str, words: &[&str]| {
-        machine.git(repo, &[&allow[..], &["submodule", "--quiet"], words].concat());
-    };
-    machine.init("outer");
-    submodule("outer", &["add", "../repo", "inner"]);
-    machine.git("outer", &["commit", "--quiet", "--message", "add it"]);
-    machine.init("super");
-    submodule("super", &["add", "../outer", "libs/outer"]);
-    submodule("super", &["update", "--init", "--recursive"]);
-    machine.git("super", &["commit", "--quiet", "--message", "add it"]);
-    // Nothing can be fetched.
-    for gone in ["repo", "outer"] {
-        std::fs::rename(machine.path(gone), machine.path(&format!("{gone}.gone"))).unwrap();
-    }
-    let filled = machine.at("super").run(&plan(), &flags());
-    assert!(!filled.notes.contains("submodule"), "{}", filled.notes);
-    let root = filled.prepared().execution_root.clone();
-    assert_eq!(machine.git(&root, &["status", "--porcelain"]), "");
-    assert!(machine.path(&root).join("libs/outer/inner/.git").exists());
-    let origin = machine.git(&format!("{root}/libs/outer"), &["remote", "get-url", "origin"]);
-    assert_eq!(origin, machine.text("outer"));
-
-    machine.git("super", &["submodule", "--quiet", "deinit", "--all", "--force"]);
-    std::fs::remove_dir_all(machine.path("super/.git/modules")).unwrap();
-    let flags = PreflightFlags { branch: Some("other".to_owned()), ..flags() };
-    let empty = machine.at("super").run(&plan(), &flags);
-    let said = crate::flat(&empty.notes);
-    let expected = "warning: submodule `libs/outer` is empty in the worktree: it is not initialized \
-         in the main checkout either fix: fill it with a line of `setup:`: - git submodule update \
-         --init -- libs/outer";
-    assert!(said.contains(expected), "{said}");
-}
-
-#[test]
 fn an_existing_worktree_is_continued_or_made_anew_as_the_flag_says() {
     let machine = Machine::with_repository();
     let first = machine.run(&plan(), &flags());

@@ -42,7 +42,7 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
         findings.push(finding::check::last_line_decides(span));
     }
     let drive_path =
-        windows::drive_path(command).filter(|path| !foreign.is_some_and(|(part, _)| part == *path));
+        windows::drive_path(command).filter(|path| foreign.is_none_or(|(part, _)| part != *path));
     if let Some(path) = machine_path(command).or(drive_path) {
         let start = value.text.find(path).filter(|_| !command.contains('\n'));
         let span = start.map_or(span, |at| {

@@ -190,7 +190,9 @@ fn what_only_a_repository_inside_has_is_not_lost() {
         let source = source.to_str().unwrap();
         let git = |words: &[&str]| workspace.git_says(words);
         git(&["init", "--quiet", source]);
-        git(&["-C", source, "commit", "--quiet", "--allow-empty", "-m", "Begin"]);
+        let author = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        let commit = ["-C", source, "commit", "--quiet", "--allow-empty", "-m", "Begin"];
+        git(&[&author[..], &commit].concat());
         let allow = ["-c", "protocol.file.allow=always"];
         git(&[&allow[..], &["submodule", "--quiet", "add", source, "sub"]].concat());
         git(&["commit", "--quiet", "--message", "add it"]);

@@ -1,6 +1,6 @@
 //! Files that are no workflows, or the worst ones that still are. Nothing may change on disk.
 
-use super::{FILE, run, standing, workflow};
+use super::{FILE, project, run, standing, workflow};
 use crate::workspace::Workspace;
 
 const STEP: &str =
@@ -211,4 +211,13 @@ fn carriage_returns_a_byte_order_mark_and_a_missing_end_change_nothing() {
         run(&project, &[]).expect_exit(0);
         assert_eq!(project.read(FILE), content.replace("- [ ]", "- [x]"), "only the box changes");
     }
+}
+
+#[test]
+fn a_ledger_that_an_agent_changed_in_the_middle_stops_the_run() {
+    let project = project("", STEP);
+    let line = r#"cd "$(dirname "$ONLOOP_PROMPT_FILE")/.." && sed -i 2s/a/b/ ledger.jsonl"#;
+    let run = run(&project, &["--confine", "off", "--agent-command", line]).expect_exit(4);
+    assert!(run.stderr.contains("damaged ledger: line 2: "), "{}", crate::flat(&run.stderr));
+    assert!(!run.stderr.contains("completed"), "{}", run.stderr);
 }

@@ -183,3 +183,61 @@ fn a_setup_whose_onloop_was_killed_is_ended_and_done_again() {
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "once\nonce\n");
     assert_eq!(project.record()["set_up"]["commands"], 3);
 }
+
+#[test]
+fn the_submodules_of_a_worktree_come_from_the_main_checkout() {
+    let project = Workspace::git();
+    let step = "- [ ] **Step 1: Look**\naction: look\nloop: false\nverify: test -d .\n";
+    project.write(FILE, workflow("", step));
+    project.commit("Begin");
+    let git = |words: &[&str]| {
+        let author = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        project.git_says(&[&author[..], &["-c", "protocol.file.allow=always"], words].concat())
+    };
+    let path = |name: &str| project.path(name).to_str().unwrap().to_owned();
+    let (inner, outer) = (path("../inner"), path("../outer"));
+    for source in [&inner, &outer] {
+        git(&["init", "--quiet", source]);
+        git(&["-C", source, "commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    }
+    git(&["-C", &outer, "submodule", "--quiet", "add", &inner, "inner"]);
+    git(&["-C", &outer, "commit", "--quiet", "--message", "Add it"]);
+    git(&["submodule", "--quiet", "add", &outer, "libs/outer"]);
+    git(&["submodule", "--quiet", "update", "--init", "--recursive"]);
+    git(&["commit", "--quiet", "--all", "--message", "Add it"]);
+    // Nothing can be fetched.
+    for source in [&inner, &outer] {
+        std::fs::rename(source, format!("{source}.gone")).unwrap();
+    }
+    let filled = project.onloop(&["run", "--agent-command", "true"]).expect_exit(0);
+    assert!(!filled.stderr.contains("submodule"), "{}", filled.stderr);
+    let root = project.worktree("hotl/w");
+    assert!(root.join("libs/outer/inner/.git").exists());
+    let sub = root.join("libs/outer");
+    let origin = project.git_says(&["-C", sub.to_str().unwrap(), "remote", "get-url", "origin"]);
+    assert_eq!(origin, outer);
+
+    git(&["submodule", "--quiet", "deinit", "--all", "--force"]);
+    std::fs::remove_dir_all(project.path(".git/modules")).unwrap();
+    let empty = project.onloop(&["run", "--agent-command", "true", "--fresh"]).expect_exit(0);
+    let said = crate::flat(&empty.stderr);
+    let expected = "warning: submodule `libs/outer` is empty in the worktree: it is not initialized \
+         in the main checkout either fix: fill it with a line of `setup:`: - git submodule update \
+         --init -- libs/outer";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_workflow_for_another_system_is_refused_before_anything_is_made() {
+    let project = Workspace::git();
+    let step = "- [ ] **Step 1: Look**\naction: look\nloop: false\nverify: make\n";
+    project.write(FILE, workflow("platform: windows\n", step));
+    for more in [&[][..], &["--simulate"]] {
+        let args = [&["run", "--agent-command", "true"][..], more].concat();
+        let said = project.onloop(&args).expect_exit(4).stderr;
+        let cause = "cause: `make`: it is written for windows, and this machine runs linux";
+        assert!(said.contains(cause), "{said}");
+    }
+    assert_eq!(project.git_says(&["worktree", "list"]).lines().count(), 1);
+}
