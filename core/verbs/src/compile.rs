@@ -39,7 +39,7 @@ pub struct CompileArgs {
     /// A label on an issue starts it: resolve the issue, open a pull request
     #[arg(long, value_name = "LABEL")]
     pub on_label: Option<String>,
-    /// The machines that jobs run on; left out: those of `platform:`, else `ubuntu-latest`
+    /// The machines of the jobs [default: by `platform:`]
     #[arg(long, value_name = "LABEL")]
     pub runs_on: Option<String>,
 }
