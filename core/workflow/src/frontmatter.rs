@@ -15,7 +15,7 @@ use super::line::{Cursor, Line};
 use super::place::PlaceKind;
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
-use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, markdown};
+use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, is_model, markdown};
 
 words! {
     /// A key of the format, in the order of the documentation.
@@ -39,6 +39,7 @@ words! {
         Protect = "protect",
         Commit = "commit",
         Review = "review",
+        Model = "model",
         Setup = "setup",
         Confine = "confine",
         Network = "network",
@@ -69,6 +70,7 @@ pub(super) struct Frontmatter {
     pub protect: Vec<String>,
     pub commit: CommitWhen,
     pub review: Option<String>,
+    pub model: Option<String>,
     pub setup: Vec<String>,
     pub confine: bool,
     pub network: Option<Network>,
@@ -249,6 +251,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.commit = when.unwrap_or_default();
             }
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
+            FrontmatterKey::Model => self.front.model = self.model(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::Confine => self.front.confine = self.flag(key, value, "on"),
             FrontmatterKey::Network => self.front.network = self.network(key, value),
@@ -432,6 +435,17 @@ impl<'c> Reader<'c, '_> {
             return Some(name.to_owned());
         }
         let expected = "the name of an agent, such as `claude`";
+        let found = finding::frontmatter::invalid_value(span, key, name, expected, None);
+        self.findings.push(found);
+        None
+    }
+
+    fn model(&mut self, key: &'static str, value: &Value<'_>) -> Option<String> {
+        let (name, span) = self.word(value);
+        if is_model(name) {
+            return Some(name.to_owned());
+        }
+        let expected = finding::MODEL_EXPECTED;
         let found = finding::frontmatter::invalid_value(span, key, name, expected, None);
         self.findings.push(found);
         None

@@ -62,6 +62,7 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
             high_risk: front.risk == Some(Risk::High),
             checks: front.evidence.require_checks,
             baseline: front.baseline,
+            model: front.model.clone(),
         },
         steps: Vec::new(),
         current: None,
@@ -248,7 +249,7 @@ impl<'a> Body<'a> {
             span: Span::new(header.line.start, end),
         });
         let source = self.cursor.source();
-        if let Some(step) = draft.finish(number, self.demands, source, &mut self.findings) {
+        if let Some(step) = draft.finish(number, &self.demands, source, &mut self.findings) {
             self.steps.push(step);
         }
     }
