@@ -79,9 +79,10 @@ impl ToolCall {
         told.unwrap_or_else(|| self.title.clone())
     }
 
-    /// Whether more is known than that there is a call.
+    /// Whether more is known than that there is a call. A command has the folder as its place.
     pub(super) fn is_described(&self) -> bool {
-        self.command().is_some() || self.named_file().is_some() || !self.files.is_empty()
+        let has_file = self.kind.as_deref() != Some("execute") && !self.files.is_empty();
+        self.command().is_some() || self.named_file().is_some() || has_file
     }
 
     /// What the permission engine judges: every part has to be allowed.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::StreamEvent;
 use super::call::{JudgedTool, ToolCall};
-use super::message::{Message, answer, refusal, request};
+use super::message::{METHOD_NOT_FOUND, Message, answer, refusal, request};
 use super::model::{self, ModelChoice};
 use crate::event::CallEnd;
 use crate::lines::{StreamLine, StreamLines};
@@ -21,6 +21,8 @@ use onloop_syntax::{limits, text};
 
 /// The version of the protocol.
 const PROTOCOL: u64 = 1;
+const RESUME: &str = "session/resume";
+const LOAD: &str = "session/load";
 /// Longest id of a session.
 const SESSION_BYTES: usize = 200;
 /// Bytes of the id of a call; what is longer is cut.
@@ -114,6 +116,8 @@ pub struct AcpDialog {
     request: u64,
     session: Option<String>,
     version: Option<String>,
+    /// Whether the agent loads sessions.
+    loads: bool,
     /// Calls that have begun and not ended.
     calls: BTreeMap<String, ToolCall>,
     asked: BTreeMap<u64, OpenRequest>,
@@ -139,6 +143,7 @@ impl AcpDialog {
             request: 0,
             session: None,
             version: None,
+            loads: false,
             calls: BTreeMap::new(),
             asked: BTreeMap::new(),
             requests: 0,
@@ -284,6 +289,10 @@ impl AcpDialog {
         let method = self.waits_for();
         let answer = match result {
             Ok(answer) => answer,
+            // Some agents announce that they resume, and do not.
+            Err(error) if method == RESUME && error["code"] == METHOD_NOT_FOUND && self.loads => {
+                return self.open(LOAD);
+            }
             Err(error) => return self.refused(method, &error),
         };
         match self.phase {
@@ -327,19 +336,25 @@ impl AcpDialog {
         };
         let abilities = &answer["agentCapabilities"];
         // Resuming replays nothing, so it comes first.
+        self.loads = abilities["loadSession"] == true;
         let method = match &self.settings.session {
             None => "session/new",
-            Some(_) if abilities["sessionCapabilities"]["resume"].is_object() => "session/resume",
-            Some(_) if abilities["loadSession"] == true => "session/load",
+            Some(_) if abilities["sessionCapabilities"]["resume"].is_object() => RESUME,
+            Some(_) if self.loads => LOAD,
             Some(_) => {
                 return self.fail("the agent cannot continue a conversation".to_owned(), None);
             }
         };
+        self.session = self.settings.session.clone();
+        self.open(method);
+    }
+
+    /// Opens the session by this method.
+    fn open(&mut self, method: &'static str) {
         let mut params = json!({ "cwd": self.settings.cwd, "mcpServers": [] });
         if let Some(session) = &self.settings.session {
             params["sessionId"] = json!(session);
         }
-        self.session = self.settings.session.clone();
         self.ask(Phase::Session(method), &params);
     }
 

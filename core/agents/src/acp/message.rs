@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// The code of an answer to a method that onloop does not offer.
-const METHOD_NOT_FOUND: i64 = -32601;
+pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 
 /// What a line of the agent is.
 #[derive(Clone, Debug, PartialEq)]

@@ -209,6 +209,10 @@ fn a_conversation_continues_as_the_agent_can() {
         assert_eq!((state.cost(), state.tokens()), (Money::from_usd(0.5), None));
     }
     let mut turn = Turn::begin(Some("s"), None);
+    turn.initialized(json!({ "loadSession": true, "sessionCapabilities": { "resume": {} } }));
+    turn.refuse(json!({ "code": -32601, "message": "Method not found" }));
+    assert_eq!(turn.method(), "session/load", "what is announced and not there is done otherwise");
+    let mut turn = Turn::begin(Some("s"), None);
     turn.initialized(json!({}));
     assert_eq!(turn.failure(), "the agent cannot continue a conversation");
     assert!(turn.read().0.is_idle(), "a new conversation can begin");
