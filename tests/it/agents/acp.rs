@@ -79,7 +79,7 @@ fn a_model_is_chosen_by_step_and_by_option() {
         let agent = agent(&project, "touch made");
         unconfined(&project, &agent, more).expect_exit(0);
         let set =
-            format!(r#""configId":"model","sessionId":"s-1","value":"{}""#, wanted.unwrap_or("a"));
+            format!(r#""configId":"model","value":"{}","sessionId":"s-1""#, wanted.unwrap_or("a"));
         let heard = project.read("heard");
         assert_eq!(heard.contains(&set), wanted.is_some(), "{front} {more:?}: {heard}");
     }
@@ -105,8 +105,8 @@ fn a_model_that_an_agent_cannot_take_is_refused_before_anything_is_made() {
         ),
         (
             "",
-            &["--agent-command", "true", "--model", "--x"][..],
-            "--model is `--x`, expected the name of a model",
+            &["--agent-command", "true", "--model", "a b"][..],
+            "--model is `a b`, expected the name of a model",
         ),
         ("", &["--agent", "claude:-x"][..], "there is no agent `claude:-x`"),
     ];

@@ -3,17 +3,19 @@
 //! One request of ours is under way at a time: `initialize`, then a session, then its model, then the
 //! prompt. What does not fit is counted and noted; too much of it ends the turn.
 
+mod permission;
 mod updates;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use permission::OpenRequest;
+
 use super::StreamEvent;
 use super::call::{JudgedTool, ToolCall};
-use super::message::{METHOD_NOT_FOUND, Message, answer, refusal, request};
+use super::message::{METHOD_NOT_FOUND, Message, request};
 use super::model::{self, ModelChoice};
-use crate::event::CallEnd;
 use crate::lines::{StreamLine, StreamLines};
 use onloop_syntax::money::Money;
 use onloop_syntax::tokens::Tokens;
@@ -94,16 +96,6 @@ impl Phase {
             Phase::Over => "nothing",
         }
     }
-}
-
-/// A request for a permission that is not answered yet.
-#[derive(Clone, Debug)]
-struct OpenRequest {
-    id: Value,
-    /// The call that it is about.
-    call: String,
-    allow: Option<String>,
-    reject: Option<String>,
 }
 
 /// A conversation with an agent for one turn.
@@ -406,69 +398,6 @@ impl AcpDialog {
             }
         };
         self.fail(why, None);
-    }
-
-    fn requested(&mut self, id: Value, method: &str, params: &Value) {
-        self.requests += 1;
-        if self.requests > limits::AGENT_REQUESTS {
-            return self.fail("the agent asked onloop too often".to_owned(), None);
-        }
-        if method != "session/request_permission" {
-            let line = refusal(&id, &text::ellipsis(&text::one_line(method), 100));
-            self.actions.push(AcpAction::Send(line));
-            return;
-        }
-        let is_open = |asked: &OpenRequest| asked.id == id;
-        if self.asked.values().any(is_open) {
-            return self.fault(&format!("a second request with the id {id}"));
-        }
-        let call = params["toolCall"]["toolCallId"].as_str().unwrap_or_default();
-        let call = text::prefix(call, CALL_ID_BYTES).to_owned();
-        let option = |kind: &str| {
-            let options = params["options"].as_array().into_iter().flatten();
-            let mut fitting = options.filter(|option| option["kind"] == kind);
-            fitting.find_map(|option| option["optionId"].as_str()).map(str::to_owned)
-        };
-        let (allow, reject) = (option("allow_once"), option("reject_once"));
-        let open = OpenRequest { id, call, allow, reject };
-        let denied = |reason: &str| AcpVerdict { is_allowed: false, reason: reason.to_owned() };
-        if self.phase != Phase::Prompt || params["sessionId"] != json!(self.session) {
-            return self.answer_permission(open, &denied("no turn of this session is under way"));
-        }
-        if self.asked.len() >= limits::ACP_OPEN_REQUESTS {
-            return self.answer_permission(open, &denied("too many requests are open"));
-        }
-        let mut described = self.calls.get(&open.call).cloned().unwrap_or_default();
-        described.update(&params["toolCall"]);
-        self.call_begun(&open.call, described.clone());
-        match described.judged() {
-            Ok(parts) => {
-                let key = self.requests as u64;
-                self.asked.insert(key, open);
-                self.actions.push(AcpAction::Judge(PermissionRequest { key, parts }));
-            }
-            Err(why) => self.answer_permission(open, &denied(&why)),
-        }
-    }
-
-    /// Answers with an option that holds once. Where there is none, the call is cancelled.
-    fn answer_permission(&mut self, open: OpenRequest, verdict: &AcpVerdict) {
-        let option = if verdict.is_allowed { open.allow } else { open.reject };
-        let is_allowed = verdict.is_allowed && option.is_some();
-        let outcome = match option {
-            Some(option) => json!({ "outcome": "selected", "optionId": option }),
-            None => json!({ "outcome": "cancelled" }),
-        };
-        self.actions.push(AcpAction::Send(answer(&open.id, &json!({ "outcome": outcome }))));
-        if is_allowed {
-            return;
-        }
-        let reason = match verdict.is_allowed {
-            true => "the agent offers no permission for this call alone",
-            false => verdict.reason.as_str(),
-        };
-        let output = format!("onloop: {reason}");
-        self.tell(&StreamEvent::Ended { id: open.call, end: CallEnd::Denied, output });
     }
 }
 
