@@ -1,5 +1,6 @@
 //! The native host: performs the requests of core with the operating system.
 
+mod acp;
 mod drive;
 mod fleet;
 mod hook;
@@ -23,6 +24,9 @@ use host::{Interrupts, Orphans, OsClock, OsHost, OsLocks, OsProcesses, OsTermina
 pub fn main() -> ExitCode {
     if let Some(exit) = enter_sandbox() {
         return exit;
+    }
+    if let Some(exit) = acp::delegate() {
+        return exit_code(exit);
     }
     if let Some(exit) = fleet::delegate() {
         return exit;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::clean::cleaned;
 use super::event::AgentEvent;
 use super::lines::StreamLine;
-use super::{claude, codex, copilot, cursor, gemini, opencode};
+use super::{acp, claude, codex, opencode};
 
 /// Bytes kept of a line that is not of the stream.
 const NOTE_BYTES: usize = 1000;
@@ -19,12 +19,8 @@ onloop_syntax::text::words! {
         Codex = "codex",
         /// opencode: `run --format json`.
         Opencode = "opencode",
-        /// Cursor's agent: `--output-format stream-json`.
-        Cursor = "cursor",
-        /// Gemini CLI: `--output-format stream-json`.
-        Gemini = "gemini",
-        /// GitHub Copilot CLI: `--output-format json`.
-        Copilot = "copilot",
+        /// Any agent that speaks the Agent Client Protocol: the stream that onloop writes about it.
+        Acp = "acp",
     }
 }
 
@@ -62,7 +58,8 @@ impl Client {
             // What it does itself, such as searching, it does not ask about.
             Client::Codex => tool == codex::SHELL,
             Client::Claude | Client::Opencode => true,
-            Client::Cursor | Client::Gemini | Client::Copilot => false,
+            // What it asks about is up to the agent.
+            Client::Acp => false,
         }
     }
 
@@ -71,9 +68,7 @@ impl Client {
             Client::Claude => claude::events(document),
             Client::Codex => codex::events(document),
             Client::Opencode => opencode::events(document),
-            Client::Cursor => cursor::events(document),
-            Client::Gemini => gemini::events(document),
-            Client::Copilot => copilot::events(document),
+            Client::Acp => acp::events(document),
         }
     }
 }

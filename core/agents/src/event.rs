@@ -2,6 +2,7 @@
 
 use super::error::AgentError;
 use super::used::UsageReport;
+use onloop_syntax::money::Money;
 use onloop_syntax::time::Timestamp;
 
 /// Something that a client said. Every text in it is printable and bounded.
@@ -39,6 +40,8 @@ pub enum AgentEvent {
     },
     /// Tokens were used.
     Used(UsageReport),
+    /// What the turn has cost so far, where the client does not say it of its tokens.
+    Cost(Money),
     /// The provider's limit on usage is near or reached.
     Limited(UsageLimit),
     /// A request to the model failed and is made again.
@@ -70,6 +73,7 @@ impl AgentEvent {
             | AgentEvent::Ended(_) => true,
             AgentEvent::ModelNamed(_)
             | AgentEvent::Used(_)
+            | AgentEvent::Cost(_)
             | AgentEvent::Limited(_)
             | AgentEvent::Retrying { .. }
             | AgentEvent::Erred(_)

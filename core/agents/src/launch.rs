@@ -17,6 +17,10 @@ pub struct TurnSettings {
     /// Our hook in the client's own form: the value of Claude Code's `--settings`, of Codex' `-c`,
     /// or the path of opencode's plugin.
     pub guard: String,
+    /// The model; `None`: the client's own.
+    pub model: Option<String>,
+    /// How an agent is started that speaks the Agent Client Protocol; empty for other clients.
+    pub acp: AcpLaunch,
     /// The conversation to continue; `None` starts a new one.
     pub session: Option<String>,
     /// What the turn may cost, for clients that keep to a bound themselves.
@@ -29,6 +33,15 @@ pub struct TurnSettings {
     pub opencode_config: Option<String>,
 }
 
+/// How an agent is started that speaks the Agent Client Protocol.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AcpLaunch {
+    /// The words that start onloop as its partner, with our hook for the turn.
+    pub partner: Vec<String>,
+    /// The command of the agent.
+    pub command: Vec<String>,
+}
+
 /// How a turn is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnLaunch {
@@ -39,29 +52,27 @@ pub struct TurnLaunch {
 }
 
 impl Preset {
-    /// The client whose stream a turn is read from; `None`: its output is text, and its exit code
-    /// is all that counts.
-    pub fn stream(&self) -> Option<Client> {
-        match self.name.parse::<Client>().ok()? {
-            client @ (Client::Claude | Client::Codex | Client::Opencode) => Some(client),
-            // Their readers follow the documentation; turns with these clients are untested.
-            Client::Cursor | Client::Gemini | Client::Copilot => None,
+    /// The client whose stream a turn is read from.
+    pub fn stream(&self) -> Client {
+        match self.name.parse() {
+            Ok(client @ (Client::Claude | Client::Codex | Client::Opencode)) => client,
+            Ok(Client::Acp) | Err(_) => Client::Acp,
         }
     }
 }
 
 impl Client {
-    /// How a turn is started; `None` for clients of which only the stream is known.
-    pub fn launch(self, settings: &TurnSettings) -> Option<TurnLaunch> {
+    /// How a turn is started.
+    pub fn launch(self, settings: &TurnSettings) -> TurnLaunch {
         let (words, env) = match self {
             Client::Claude => (claude(settings), Vec::new()),
             Client::Codex => (codex(settings), Vec::new()),
             Client::Opencode => {
                 (opencode(settings), vec![("OPENCODE_CONFIG_CONTENT", opencode_config(settings))])
             }
-            Client::Cursor | Client::Gemini | Client::Copilot => return None,
+            Client::Acp => (acp(settings), Vec::new()),
         };
-        Some(TurnLaunch { command: Command::Argv(words), env })
+        TurnLaunch { command: Command::Argv(words), env }
     }
 }
 
@@ -70,14 +81,14 @@ impl Preset {
     /// whoever listens to it outside a run; `None` for clients of which only the stream is known. The
     /// prompt comes on standard input.
     pub fn listened(&self) -> Option<(Client, Command)> {
-        let client = self.stream()?;
+        let client = self.stream();
         let speaks: &[&str] = match client {
             Client::Claude => {
                 &["--output-format", "stream-json", "--verbose", "--include-partial-messages"]
             }
             Client::Codex => &["--json"],
             Client::Opencode => &["--format", "json"],
-            Client::Cursor | Client::Gemini | Client::Copilot => return None,
+            Client::Acp => return None,
         };
         let (first, rest) = self.arguments.split_first()?;
         let words = [&[self.program, *first], speaks, rest].concat();
@@ -100,6 +111,9 @@ fn claude(settings: &TurnSettings) -> Vec<String> {
     if let Some(cost) = settings.max_cost {
         words.extend(["--max-budget-usd".to_owned(), cost.usd().to_string()]);
     }
+    if let Some(model) = &settings.model {
+        words.extend(["--model".to_owned(), model.clone()]);
+    }
     if let Some(session) = &settings.session {
         words.extend(["--resume".to_owned(), session.clone()]);
     }
@@ -119,6 +133,9 @@ fn codex(settings: &TurnSettings) -> Vec<String> {
     if !settings.is_repository {
         words.push("--skip-git-repo-check".to_owned());
     }
+    if let Some(model) = &settings.model {
+        words.extend(["--model".to_owned(), model.clone()]);
+    }
     if let Some(session) = &settings.session {
         words.extend(["resume".to_owned(), session.clone()]);
     }
@@ -128,10 +145,24 @@ fn codex(settings: &TurnSettings) -> Vec<String> {
 
 fn opencode(settings: &TurnSettings) -> Vec<String> {
     let mut words = owned(&["opencode", "run", "--format", "json"]);
-    if let Some(session) = &settings.session {
-        words.extend(["--session".to_owned(), session.clone()]);
-    }
+    words.extend(of_session(settings));
     words
+}
+
+/// onloop itself, which talks to the agent inside of the sandbox.
+fn acp(settings: &TurnSettings) -> Vec<String> {
+    let mut words = settings.acp.partner.clone();
+    words.extend(of_session(settings));
+    words.push("--".to_owned());
+    words.extend(settings.acp.command.iter().cloned());
+    words
+}
+
+/// The options about model and session that opencode and our partner share.
+fn of_session(settings: &TurnSettings) -> Vec<String> {
+    let given = [("--model", &settings.model), ("--session", &settings.session)];
+    let given = given.into_iter().filter_map(|(option, value)| Some((option, value.as_ref()?)));
+    given.flat_map(|(option, value)| [option.to_owned(), value.clone()]).collect()
 }
 
 /// The plugin is asked about every call. What would make opencode ask a person ends its run at
@@ -164,6 +195,8 @@ mod tests {
     fn settings() -> TurnSettings {
         TurnSettings {
             guard: "GUARD".to_owned(),
+            model: None,
+            acp: AcpLaunch::default(),
             session: None,
             max_cost: None,
             is_repository: true,
@@ -173,7 +206,7 @@ mod tests {
     }
 
     fn line(client: Client, settings: &TurnSettings) -> String {
-        let launch = client.launch(settings).unwrap();
+        let launch = client.launch(settings);
         let Command::Argv(words) = launch.command else { panic!("a shell is in between") };
         let words: Vec<String> =
             words.iter().map(|word| onloop_syntax::text::shell_word(word)).collect();
@@ -229,21 +262,26 @@ mod tests {
     fn a_turn_goes_on_in_its_conversation_and_within_its_bounds() {
         let settings = TurnSettings {
             session: Some("S".to_owned()),
+            model: Some("M".to_owned()),
             max_cost: Some(Money::from_micros(1_500_000)),
             is_repository: false,
             opencode_config: Some(r#"{"model":"m","plugin":["a"]}"#.to_owned()),
             ..settings()
         };
         let claude = line(Client::Claude, &settings);
-        assert!(claude.ends_with(" --max-budget-usd 1.5 --resume S"), "{claude}");
+        assert!(claude.ends_with(" --max-budget-usd 1.5 --model M --resume S"), "{claude}");
         let codex = line(Client::Codex, &settings);
-        assert!(codex.ends_with(" --skip-git-repo-check resume S -"), "{codex}");
+        assert!(codex.ends_with(" --skip-git-repo-check --model M resume S -"), "{codex}");
         let held = TurnSettings { has_own_sandbox: false, ..settings.clone() };
         let codex = line(Client::Codex, &held);
         assert!(codex.contains(" --sandbox danger-full-access "), "{codex}");
         let opencode = line(Client::Opencode, &settings);
-        assert!(opencode.ends_with(" --session S"), "{opencode}");
+        assert!(opencode.ends_with(" --model M --session S"), "{opencode}");
         assert!(opencode.contains(r#""model":"m""#), "{opencode}");
         assert!(opencode.contains(r#""plugin":["a","file://GUARD"]"#), "{opencode}");
+        let words = |words: &[&str]| owned(words);
+        let acp = AcpLaunch { partner: words(&["onloop", "x"]), command: words(&["a", "--acp"]) };
+        let acp = line(Client::Acp, &TurnSettings { acp, ..settings });
+        assert_eq!(acp, "onloop x --model M --session S -- a --acp");
     }
 }

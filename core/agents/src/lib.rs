@@ -5,15 +5,13 @@
 //! peculiarities stay in the file of its reader.
 #![forbid(unsafe_code)]
 
+mod acp;
 mod claude;
 mod clean;
 mod client;
 mod codex;
-mod copilot;
-mod cursor;
 mod error;
 mod event;
-mod gemini;
 mod launch;
 mod lines;
 mod opencode;
@@ -23,13 +21,19 @@ mod state;
 mod tool;
 mod used;
 
+pub use acp::{
+    ACP_VERB, AcpAction, AcpDialog, AcpSettings, AcpVerdict, JudgedTool, PermissionRequest,
+};
 pub use client::Client;
 pub use error::{AgentError, AgentErrorKind};
 pub use event::{AgentCall, AgentEvent, CallEnd, TurnEnd, UsageLimit};
-pub use launch::{TurnLaunch, TurnSettings};
+pub use launch::{AcpLaunch, TurnLaunch, TurnSettings};
 pub use lines::{StreamLine, StreamLines};
 pub use outcome::TurnOutcome;
-pub use preset::{AGENTS, Agent, PRESETS, Preset, READERS, Reviewer, UNATTENDED, command_line};
+pub use preset::{
+    ACP_PREFIX, AGENTS, AcpAgent, Agent, PRESETS, Preset, READERS, Reviewer, TurnClient,
+    UNATTENDED, command_line,
+};
 pub use state::{AgentState, Retry};
 pub use used::{UsageReport, UsageScope, UsedTokens};
 

@@ -195,6 +195,10 @@ impl AgentState {
                 self.used.add(report);
                 return false;
             }
+            AgentEvent::Cost(cost) => {
+                self.used.cost_of_turn(*cost);
+                return false;
+            }
             AgentEvent::Limited(limit) => {
                 let is_new = self.limit.as_ref() != Some(limit);
                 self.limit = Some(limit.clone());

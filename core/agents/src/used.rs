@@ -36,6 +36,8 @@ pub struct UsedTokens {
     requests: BTreeMap<String, Used>,
     turns: BTreeMap<String, Used>,
     session: Option<Tokens>,
+    /// What the turn cost, where the client says it apart from the tokens.
+    cost: Option<Money>,
     /// More things were named than are kept apart.
     is_beyond_counting: bool,
 }
@@ -73,6 +75,11 @@ impl UsedTokens {
         }
     }
 
+    /// The turn has cost this much so far.
+    pub fn cost_of_turn(&mut self, cost: Money) {
+        self.cost = self.cost.max(Some(cost));
+    }
+
     /// The tokens of this turn, where `before` had been used in the conversation when it began.
     /// `None`: unknown.
     pub fn tokens(&self, before: Tokens) -> Option<Tokens> {
@@ -101,6 +108,9 @@ impl UsedTokens {
         let sum = |named: &BTreeMap<String, Used>| {
             named.values().try_fold(Money::ZERO, |sum, used| Some(sum.saturating_add(used.cost?)))
         };
+        if self.cost.is_some() {
+            return self.cost;
+        }
         match (self.turns.is_empty(), self.requests.is_empty()) {
             (true, true) => None,
             (true, false) => sum(&self.requests),

@@ -34,6 +34,7 @@ pub fn agent_event(event: &AgentEvent) -> Value {
             let usage = usage(Some(report.tokens), report.cost);
             json!({ "event": "used", "scope": scope, "of": of, "usage": usage })
         }
+        AgentEvent::Cost(cost) => json!({ "event": "cost", "cost_usd": cost.usd() }),
         AgentEvent::Limited(limit) => json!({ "event": "limited", "limit": limit_value(limit) }),
         AgentEvent::Retrying { error, wait_ms } => json!({
             "event": "retrying", "error": error_value(error), "wait_ms": wait_ms,

@@ -81,6 +81,9 @@ fn step(step: &Step) -> Value {
     if let Some(network) = &step.network {
         document["network"] = json!(network);
     }
+    if let Some(model) = &step.model {
+        document["model"] = json!(model);
+    }
     if let Some(script) = &step.script {
         document["script"] = json!({ "shell": script.shell.as_str(), "text": script.text });
     }

@@ -68,6 +68,15 @@ pub const AGENT_CALLS: usize = 1000;
 pub const AGENT_TEXT_BYTES: usize = 64 * 1024;
 /// Bytes kept, at least, of the end of an agent's text in one turn, where it is read as an answer.
 pub const AGENT_ANSWER_BYTES: usize = 512 * 1024;
+/// Time in which an agent that speaks the Agent Client Protocol answers a request of onloop. Only the
+/// prompt may take as long as the turn.
+pub const ACP_ANSWER_MS: u64 = 2 * 60 * 1000;
+/// Bytes that such an agent may write in one turn; onloop ends the turn after them.
+pub const ACP_BYTES: u64 = 512 * 1024 * 1024;
+/// Messages of such an agent, per turn, that do not fit the protocol; onloop ends the turn after them.
+pub const ACP_FAULTS: usize = 1000;
+/// Requests of such an agent for a permission that may be open at once; onloop refuses further ones.
+pub const ACP_OPEN_REQUESTS: usize = 16;
 /// Time between asking a process group to end and killing it.
 pub const KILL_GRACE_MS: u64 = 2000;
 /// Bytes kept from the start, and again from the end, of each output stream.

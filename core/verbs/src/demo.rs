@@ -83,7 +83,7 @@ pub(crate) async fn demo(io: &Io, args: &DemoArgs) -> Result<Exit, CommandError>
     make(io, &project, files).await?;
     io.note(format!("$ cd {project}\n$ onloop run {workflow}")).await;
     let inside = io.in_folder(&project);
-    let agent = AgentArgs { agent: Some("script".to_owned()), agent_command: None };
+    let agent = AgentArgs { agent: Some("script".to_owned()), ..AgentArgs::default() };
     let run = RunArgs {
         file: Some(workflow.to_owned()),
         drive: DriveArgs { agent, ..DriveArgs::default() },

@@ -1,8 +1,17 @@
 //! The names of a step's fields.
 
 /// Fields of a step, in the order of the documentation.
-pub(super) const FIELDS: [&str; 8] =
-    ["action", "loop", "max_iterations", "verify", "gate", "baseline", "may_change", "network"];
+pub(super) const FIELDS: [&str; 9] = [
+    "action",
+    "loop",
+    "max_iterations",
+    "verify",
+    "gate",
+    "baseline",
+    "may_change",
+    "network",
+    "model",
+];
 
 /// Whether `key` names a field of a step.
 pub(super) fn is_field(key: &str) -> bool {

@@ -23,6 +23,9 @@ pub(super) mod step;
 /// Longest quotation of the file in a message.
 const QUOTED_BYTES: usize = 80;
 
+/// What a model is expected to be.
+pub(crate) const MODEL_EXPECTED: &str =
+    "one word that names a model, such as `opus`, and does not begin with `-`";
 /// Advice about an invalid network.
 const NETWORK_HELP: &str =
     "write `all`, `loopback`, `none`, or a list such as `[\"@registries\", api.example.com]`";

@@ -73,6 +73,8 @@ fields! {
         "`end`", ["end", "step", "never"], []
     Frontmatter "review" "the agent that reviews the work before it counts as done, such as `claude`",
         "none", [], []
+    Frontmatter "model" "the model of every step, in the words of the agent's client, such as `opus`",
+        "the client's own", [], []
     Frontmatter "setup" "lines of shell that make a fresh worktree ready, before the first step; a list",
         "none", [], []
     Frontmatter "shell" "the shell of the commands of checks: `bash`, `sh`, `pwsh` or `cmd`", "`bash`",
@@ -107,6 +109,7 @@ fields! {
         "none", [], []
     Step "network" "the [network](confinement.md#network) of the agent and the checks of this step, as in the frontmatter",
         "what the frontmatter says", ["all", "loopback", "none"], []
+    Step "model" "the model of this step, as in the frontmatter", "what the frontmatter says", [], []
 
     Check "type" "what kind of check this is; required", "",
         ["shell", "browser", "human-review", "artifact"], []

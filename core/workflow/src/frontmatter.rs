@@ -16,7 +16,7 @@ use super::place::PlaceKind;
 use super::suggest;
 use super::value::{self, Kind, Style, Value};
 use super::verify::CommandDefaults;
-use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, markdown};
+use super::{Budgets, CommitWhen, EvidenceRules, Isolation, Risk, is_model, markdown};
 
 words! {
     /// A key of the format, in the order of the documentation.
@@ -40,6 +40,7 @@ words! {
         Protect = "protect",
         Commit = "commit",
         Review = "review",
+        Model = "model",
         Setup = "setup",
         Shell = "shell",
         Platform = "platform",
@@ -72,6 +73,7 @@ pub(super) struct Frontmatter {
     pub protect: Vec<String>,
     pub commit: CommitWhen,
     pub review: Option<String>,
+    pub model: Option<String>,
     pub setup: Vec<String>,
     pub command: CommandDefaults,
     pub confine: bool,
@@ -253,6 +255,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.commit = when.unwrap_or_default();
             }
             FrontmatterKey::Review => self.front.review = self.agent(key, value),
+            FrontmatterKey::Model => self.front.model = self.model(key, value),
             FrontmatterKey::Setup => self.front.setup = self.lines(key, value),
             FrontmatterKey::Shell => {
                 let shells = Shell::ALL.map(|shell| (shell.as_str(), shell));
@@ -449,6 +452,17 @@ impl<'c> Reader<'c, '_> {
             return Some(name.to_owned());
         }
         let expected = "the name of an agent, such as `claude`";
+        let found = finding::frontmatter::invalid_value(span, key, name, expected, None);
+        self.findings.push(found);
+        None
+    }
+
+    fn model(&mut self, key: &'static str, value: &Value<'_>) -> Option<String> {
+        let (name, span) = self.word(value);
+        if is_model(name) {
+            return Some(name.to_owned());
+        }
+        let expected = finding::MODEL_EXPECTED;
         let found = finding::frontmatter::invalid_value(span, key, name, expected, None);
         self.findings.push(found);
         None

@@ -212,6 +212,13 @@ impl EvidenceRules {
     }
 }
 
+/// Whether `text` can name a model on the command line of a client: one word of at most 200 bytes
+/// that is not an option.
+pub fn is_model(text: &str) -> bool {
+    let is_part = |c: char| !c.is_whitespace() && !c.is_control() && c != ',';
+    (1..=200).contains(&text.len()) && !text.starts_with('-') && text.chars().all(is_part)
+}
+
 /// One step of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
@@ -241,6 +248,9 @@ pub struct Step {
     /// The network of the confined agent and checks; `None`: that of the workflow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
+    /// The model of the agent, in the words of its client; `None`: the client's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
     /// person.
     #[serde(rename = "security_sensitive")]

@@ -63,6 +63,7 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
             checks: front.evidence.require_checks,
             baseline: front.baseline,
             command: front.command,
+            model: front.model.clone(),
         },
         steps: Vec::new(),
         current: None,
@@ -249,7 +250,7 @@ impl<'a> Body<'a> {
             span: Span::new(header.line.start, end),
         });
         let source = self.cursor.source();
-        if let Some(step) = draft.finish(number, self.demands, source, &mut self.findings) {
+        if let Some(step) = draft.finish(number, &self.demands, source, &mut self.findings) {
             self.steps.push(step);
         }
     }

@@ -74,6 +74,7 @@ rules! {
     INVALID_BASELINE Error "invalid-baseline" "`baseline` is `true` or `false`"
     INVALID_NETWORK Error "invalid-network" "`network` is `all`, `loopback`, `none` or a list of names"
     INVALID_MAY_CHANGE Error "invalid-may-change" "`may_change` lists names or patterns of files below the root"
+    INVALID_MODEL Error "invalid-model" "`model` is one word that names a model"
     DUPLICATE_FIELD Error "duplicate-field" "a field occurs once"
     UNKNOWN_FIELD Warning "unknown-field" "a step's field is known"
     MISSPELT_FIELD Error "misspelt-field" "a field is spelled and placed as documented"

@@ -16,7 +16,7 @@ use super::place::PlaceKind;
 use super::security::{self, Topic};
 use super::value::{self, Kind, Style, Value};
 use super::verify::{self, CommandDefaults};
-use super::{Check, Gate, Loop, Script, Step, suggest};
+use super::{Check, Gate, Loop, Script, Step, is_model, suggest};
 use onloop_effect::{Network, Shell};
 
 /// A field and the position of its key.
@@ -44,6 +44,7 @@ pub(super) struct Draft<'a> {
     may_change: Option<Field<'a>>,
     network: Option<Field<'a>>,
     command: CommandDefaults,
+    model: Option<Field<'a>>,
     verify: Option<(Span, Vec<Check>)>,
     script: Option<Script>,
     last_is_action: bool,
@@ -53,7 +54,7 @@ pub(super) struct Draft<'a> {
 }
 
 /// What the frontmatter demands of each step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Demands {
     /// `risk_level: high`.
     pub high_risk: bool,
@@ -63,6 +64,8 @@ pub(super) struct Demands {
     pub baseline: bool,
     /// `shell` and `platform`, which a check may say otherwise.
     pub command: CommandDefaults,
+    /// `model`, which a step may say otherwise.
+    pub model: Option<String>,
 }
 
 impl<'a> Draft<'a> {
@@ -83,6 +86,7 @@ impl<'a> Draft<'a> {
             baseline: None,
             may_change: None,
             network: None,
+            model: None,
             verify: None,
             script: None,
             last_is_action: false,
@@ -173,6 +177,7 @@ impl<'a> Draft<'a> {
                 "baseline" => &mut self.baseline,
                 "may_change" => &mut self.may_change,
                 "network" => &mut self.network,
+                "model" => &mut self.model,
                 _ => &mut self.gate,
             };
             if slot.is_some() {
@@ -296,7 +301,7 @@ impl<'a> Draft<'a> {
     pub(super) fn finish(
         self,
         number: u32,
-        demands: Demands,
+        demands: &Demands,
         source: &str,
         findings: &mut Findings,
     ) -> Option<Step> {
@@ -324,6 +329,7 @@ impl<'a> Draft<'a> {
             baseline: self.finish_baseline(findings).unwrap_or(demands.baseline),
             may_change: self.finish_may_change(findings),
             network: self.finish_network(findings),
+            model: self.finish_model(findings).or_else(|| demands.model.clone()),
             sensitive: !topics.is_empty(),
             checks: self.verify.map(|(_, checks)| checks).unwrap_or_default(),
             script: self.script,
@@ -498,6 +504,17 @@ impl<'a> Draft<'a> {
             findings.push(finding::step::invalid_network(span, text, invalid));
         }
         network.ok()
+    }
+
+    fn finish_model(&self, findings: &mut Findings) -> Option<String> {
+        let field = self.model.as_ref()?;
+        let name = value::unquoted(value::without_comment(field.value.trimmed()));
+        if is_model(name) {
+            return Some(name.to_owned());
+        }
+        let span = if field.value.is_empty() { field.key } else { field.value.span };
+        findings.push(finding::step::invalid_model(span, name));
+        None
     }
 
     /// Security words anywhere in the step: name, action, script, checks, condition.

@@ -34,8 +34,8 @@ fn verdicts() {
 
 #[test]
 fn a_word_that_is_no_reviewer_is_refused_before_anything_happens() {
-    let expected = "fix: name one of claude, codex, opencode, cursor, gemini, copilot, or give a \
-                    command line: a path such as ./review.sh, or words with a space";
+    let expected = "fix: name one of claude, codex, opencode, cursor, gemini, copilot, cline, \
+                    goose, qwen, or give a command line: a path such as ./review.sh, or words with a space";
     let unknown = "is neither an agent nor a program on PATH";
     let table = [
         ("cluade", format!("`cluade` {unknown}; did you mean `claude`?")),

@@ -79,6 +79,16 @@ const PROVIDERS: &[ClientServers] = &[
         ],
     },
     ClientServers {
+        client: "qwen",
+        addresses: &["OPENAI_BASE_URL"],
+        servers: &[
+            "chat.qwen.ai",
+            "dashscope-intl.aliyuncs.com",
+            "dashscope.aliyuncs.com",
+            "portal.qwen.ai",
+        ],
+    },
+    ClientServers {
         client: "copilot",
         addresses: &["COPILOT_API_URL"],
         servers: &["*.githubcopilot.com", "api.github.com"],

@@ -20,7 +20,10 @@ pub(super) fn line(event: &AgentEvent, state: &AgentState) -> String {
         }
         AgentEvent::CallBegun(call) => format!("→ {}\n", call.line()),
         AgentEvent::CallEnded { id, end, output } => ended(id, *end, output, state),
-        AgentEvent::ModelNamed(_) | AgentEvent::Used(_) | AgentEvent::Working => String::new(),
+        AgentEvent::ModelNamed(_)
+        | AgentEvent::Used(_)
+        | AgentEvent::Cost(_)
+        | AgentEvent::Working => String::new(),
         AgentEvent::Limited(limit) => {
             let what = if limit.is_reached { "reached" } else { "near" };
             let window = match limit.window.as_str() {

@@ -45,6 +45,8 @@ pub(super) struct StoredStep {
     may_change: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<Network>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     stale: bool,
     failure_reason: Option<String>,
@@ -161,6 +163,7 @@ impl StoredStep {
             baseline_passed: record.baseline.clone(),
             may_change: step.may_change.clone(),
             network: step.network.clone(),
+            model: step.model.clone(),
             stale: record.stale,
             failure_reason,
             block_reason,
@@ -204,6 +207,7 @@ impl StoredStep {
                 baseline: self.baseline,
                 may_change: self.may_change,
                 network: self.network,
+                model: self.model,
                 sensitive: self.security_sensitive,
             },
             status: match self.status {

@@ -2,11 +2,11 @@
 
 use crate::error::CommandError;
 use crate::terminal::ask::is_attended;
-use onloop_agents::{self as agent, Agent, PRESETS, Preset, Reviewer};
+use onloop_agents::{self as agent, ACP_PREFIX, Agent, PRESETS, Preset, Reviewer};
 use onloop_effect::{FileKind, Io};
 use onloop_syntax::text;
-use onloop_workflow::Step;
 use onloop_workflow::suggest::nearest;
+use onloop_workflow::{Step, is_model};
 
 /// Arguments that name an agent.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -25,6 +25,9 @@ pub struct AgentArgs {
     /// Command that acts, for `sh -c`; reads the prompt on stdin
     #[arg(long, value_name = "LINE")]
     pub agent_command: Option<String>,
+    /// Model of the agents that were named without one, in the words of their clients
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
 }
 
 impl AgentArgs {
@@ -45,12 +48,18 @@ pub async fn choose_agents(
     args: &AgentArgs,
     steps: Option<&[Step]>,
 ) -> Result<Vec<Agent>, CommandError> {
-    if let Some(line) = &args.agent_command {
-        return Ok(vec![Agent::CommandLine(line.clone())]);
-    }
-    let Some(names) = args.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT")) else {
-        return Ok(vec![find_agent(io, steps).await?]);
+    let agents = match &args.agent_command {
+        Some(line) => vec![Agent::CommandLine(line.clone())],
+        None => match args.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT")) {
+            None => vec![find_agent(io, steps).await?],
+            Some(names) => listed(io, names).await?,
+        },
     };
+    with_models(agents, args.model.as_deref(), steps.unwrap_or_default())
+}
+
+/// The agents of a list with commas.
+async fn listed(io: &Io, names: &str) -> Result<Vec<Agent>, CommandError> {
     let mut agents: Vec<Agent> = Vec::new();
     for name in names.split(',') {
         let agent = named(io, name.trim())?;
@@ -64,6 +73,38 @@ pub async fn choose_agents(
     }
 }
 
+/// The agents with the model of the command line. A model of the command line or of a step that an
+/// agent cannot take is refused.
+fn with_models(
+    agents: Vec<Agent>,
+    model: Option<&str>,
+    steps: &[Step],
+) -> Result<Vec<Agent>, CommandError> {
+    if let Some(model) = model.filter(|model| !is_model(model)) {
+        let model = text::one_line(model);
+        return Err(CommandError::usage(format!(
+            "--model is `{model}`, expected the name of a model"
+        )));
+    }
+    let refused = |agent: &Agent, who: String| {
+        let agent = text::ellipsis(&text::one_line(agent.name()), 80);
+        let error = CommandError::usage(format!("{who}, and the agent `{agent}` takes no model"));
+        error.fix("name another agent with --agent, or leave the model out")
+    };
+    let take = |agent: Agent| match model {
+        Some(model) => {
+            agent.with_model(model).ok_or_else(|| refused(&agent, format!("--model is `{model}`")))
+        }
+        None => match steps.iter().find_map(|step| Some((step.number, step.model.as_ref()?))) {
+            Some((step, model)) if agent.turn_client().is_none() => {
+                Err(refused(&agent, format!("step {step} has the model `{model}`")))
+            }
+            Some(_) | None => Ok(agent),
+        },
+    };
+    agents.into_iter().map(take).collect()
+}
+
 /// Refuses agents of which none is on this machine, before anything is made for them.
 ///
 /// # Errors
@@ -72,11 +113,9 @@ pub async fn choose_agents(
 pub async fn demand_present(io: &Io, agents: &[Agent]) -> Result<(), CommandError> {
     let mut missing = Vec::new();
     for agent in agents {
-        match agent {
-            Agent::Preset(preset) if !on_path(io, preset.program).await => {
-                missing.push(preset.program);
-            }
-            Agent::Preset(_) | Agent::CommandLine(_) | Agent::Script | Agent::You => return Ok(()),
+        match agent.program() {
+            Some(program) if !on_path(io, program).await => missing.push(program),
+            Some(_) | None => return Ok(()),
         }
     }
     Err(CommandError::usage(format!("`{}` is not on PATH", missing.join("`, `")))
@@ -84,12 +123,14 @@ pub async fn demand_present(io: &Io, agents: &[Agent]) -> Result<(), CommandErro
 }
 
 fn named(io: &Io, name: &str) -> Result<Agent, CommandError> {
-    let Some(agent) = Agent::named(name) else {
+    let agent = Agent::named(name).filter(|agent| agent.model().is_none_or(is_model));
+    let Some(agent) = agent else {
         let name = text::one_line(name);
         let suggestion = did_you_mean(&name, agent::AGENTS);
         let known = agent::AGENTS.join(", ");
-        return Err(CommandError::usage(format!("there is no agent `{name}`{suggestion}"))
-            .fix(format!("name one of {known}, or give --agent-command LINE")));
+        return Err(CommandError::usage(format!("there is no agent `{name}`{suggestion}")).fix(
+            format!("name one of {known}, {ACP_PREFIX}COMMAND, or give --agent-command LINE"),
+        ));
     };
     if agent == Agent::You && !is_attended(io) {
         return Err(CommandError::usage("the agent `you` needs a terminal")
@@ -102,11 +143,9 @@ fn named(io: &Io, name: &str) -> Result<Agent, CommandError> {
 async fn present(io: &Io, agents: Vec<Agent>) -> Result<Vec<Agent>, CommandError> {
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     for agent in agents {
-        match &agent {
-            Agent::Preset(preset) if !on_path(io, preset.program).await => {
-                missing.push(format!("`{}`", preset.program));
-            }
-            _ => there.push(agent),
+        match agent.program() {
+            Some(program) if !on_path(io, program).await => missing.push(format!("`{program}`")),
+            Some(_) | None => there.push(agent),
         }
     }
     let names = missing.join(", ");
@@ -127,7 +166,7 @@ async fn find_agent(io: &Io, steps: Option<&[Step]>) -> Result<Agent, CommandErr
         return Ok(Agent::Script);
     }
     if let Some(preset) = first_on_path(io).await {
-        return Ok(Agent::Preset(preset));
+        return Ok(Agent::Preset(preset, None));
     }
     if is_attended(io) {
         return Ok(Agent::You);
@@ -229,7 +268,7 @@ pub mod names {
 
     pub(super) fn long_help() -> String {
         format!(
-            "{ACTS}\n\nOne of {}.\nWith several, a later one takes over where an earlier one is \
+            "{ACTS}\n\nOne of {}, or\nacp:COMMAND for an agent that speaks the Agent Client Protocol.\n`claude:opus` names a model, too.\nWith several, a later one takes over where an earlier one is \
              missing\nor not served: `--agent claude,codex`.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
              script, else\nthe first of them that is on PATH, else `you`.",
             agent::AGENTS.join(", ")

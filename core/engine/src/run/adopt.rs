@@ -263,6 +263,10 @@ fn changed(old: &Step, new: &Step) -> String {
         ("loop", old.repeat == new.repeat),
         ("verify", old.checks == new.checks),
         ("gate", old.gate == new.gate),
+        ("baseline", old.baseline == new.baseline),
+        ("may_change", old.may_change == new.may_change),
+        ("network", old.network == new.network),
+        ("model", old.model == new.model),
     ];
     let names: Vec<&str> = parts.iter().filter(|(_, same)| !same).map(|(name, _)| *name).collect();
     format!("~ Step {}: {} ({} changed)", new.number, new.name, names.join(", "))

@@ -240,7 +240,7 @@ fn repeats(cx: &RunContext<'_>, step: u32) -> Option<String> {
 
 /// Whether an agent of the run can do otherwise than before.
 fn can_change(cx: &RunContext<'_>) -> bool {
-    let can = |agent: &Agent| matches!(agent, Agent::Preset(_) | Agent::CommandLine(_));
+    let can = |agent: &Agent| !matches!(agent, Agent::Script | Agent::You);
     cx.options.agents.iter().any(can)
 }
 

@@ -93,6 +93,7 @@ impl DriveArgs {
         let options = [
             ("--agent", &self.agent.agent),
             ("--agent-command", &self.agent.agent_command),
+            ("--model", &self.agent.model),
             ("--agent-timeout", &self.agent_timeout),
             ("--stall-timeout", &self.stall_timeout),
             ("--max-wait", &self.max_wait),
@@ -128,14 +129,19 @@ impl DriveArgs {
             return self;
         }
         let names: Vec<&str> = agents.iter().map(Agent::name).collect();
-        let agent = AgentArgs { agent: Some(names.join(",")), agent_command: None };
+        let agent = AgentArgs { agent: Some(names.join(",")), ..self.agent };
         DriveArgs { agent, ..self }
     }
 
     /// These options, and those of `earlier` that are not among them.
     pub(crate) fn or(self, earlier: DriveArgs) -> DriveArgs {
         DriveArgs {
-            agent: if self.agent.is_named() { self.agent } else { earlier.agent },
+            agent: match self.agent.is_named() {
+                true => self.agent,
+                false => {
+                    AgentArgs { model: self.agent.model.or(earlier.agent.model), ..earlier.agent }
+                }
+            },
             agent_timeout: self.agent_timeout.or(earlier.agent_timeout),
             stall_timeout: self.stall_timeout.or(earlier.stall_timeout),
             max_wait: self.max_wait.or(earlier.max_wait),
@@ -182,6 +188,29 @@ impl DriveArgs {
         (file, names): (bool, bool),
     ) -> Result<Sandbox, CommandError> {
         Sandbox::decide(io, folder, SandboxRequest { flag: self.confine, file, names }).await
+    }
+
+    /// Refuses to start an agent without a sandbox whose requests for permissions are all that holds
+    /// it, unless `--confine off` says so.
+    ///
+    /// # Errors
+    ///
+    /// An agent speaks the Agent Client Protocol, and nothing confines it.
+    pub(crate) fn demand_confined(
+        &self,
+        agents: &[Agent],
+        sandbox: &Sandbox,
+    ) -> Result<(), CommandError> {
+        let Sandbox::Off { why, .. } = sandbox else { return Ok(()) };
+        let Some(agent) = agents.iter().find(|agent| agent.speaks_acp()) else { return Ok(()) };
+        if self.confine == Some(ConfineWhen::Off) {
+            return Ok(());
+        }
+        let agent = text::ellipsis(&text::one_line(agent.name()), 80);
+        Err(CommandError::refused(format!("the agent `{agent}` runs only in a sandbox"))
+            .because(why.clone())
+            .fix_by("see what this machine can do", "onloop doctor confine")
+            .fix("or run it without one: add --confine off"))
     }
 
     /// The options with which this process drives `run`.

@@ -179,6 +179,10 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     let budgets = raised(&store, &args.raise)?;
     let asked = (store.run().settings.confine, run_asks_for_names(store.run()));
     let mut sandbox = drive.sandbox(io, &root, asked).await?;
+    if let Err(error) = may_be_confined(io, &store, &drive, &sandbox).await {
+        sandbox.end(io).await;
+        return Err(error);
+    }
     let agents = match record_resume(io, &mut store, args, (&drive.agent, budgets)).await {
         Ok(agents) => agents,
         Err(error) => {
@@ -301,6 +305,17 @@ fn without_checkout(run: &Run) -> CommandError {
             "or give the run up",
             format!("onloop abandon {id} --reason 'its checkout is gone'"),
         )
+}
+
+/// Refuses agents that the sandbox has to hold where there is none, before the record changes.
+async fn may_be_confined(
+    io: &Io,
+    store: &Store,
+    drive: &DriveArgs,
+    sandbox: &Sandbox,
+) -> Result<(), CommandError> {
+    let agents = choose(io, store, &drive.agent).await?;
+    drive.demand_confined(&agents, sandbox)
 }
 
 /// The steps that are not done.

@@ -161,27 +161,22 @@ fn nowhere(io: &Io) -> Prepared {
 }
 
 async fn simulated_agent(io: &Io, agent: &Agent, paths: &Paths, run: &Run) -> SimulatedAgent {
-    let (command, program) = match agent {
-        Agent::Script | Agent::You => (None, None),
-        Agent::CommandLine(line) => (Some(onloop_agents::command_line(line)), None),
-        Agent::Preset(preset) => {
-            let command = match preset.stream() {
-                Some(client) => {
-                    let config = config::load(io, &io.start().cwd).await.config;
-                    let mut program = io.start().program.clone();
-                    if program.is_empty() {
-                        program.push("onloop".to_owned());
-                    }
-                    let is_repository = run.place.repo_root.is_some();
-                    let hook = (program, Waits::of(&config).call_s);
-                    first_turn(client, paths, hook, run.settings.budgets.cost, is_repository)
-                }
-                None => Some(preset.command(PROMPT)),
-            };
-            (command, Some(preset.program))
+    let turn = agent.turn_client();
+    let command = match (agent, &turn) {
+        (Agent::CommandLine(line), _) => Some(onloop_agents::command_line(line)),
+        (_, None) => None,
+        (_, Some(turn)) => {
+            let config = config::load(io, &io.start().cwd).await.config;
+            let mut program = io.start().program.clone();
+            if program.is_empty() {
+                program.push("onloop".to_owned());
+            }
+            let first = run.steps.first().and_then(|record| record.step.model.as_deref());
+            let hook = (program, Waits::of(&config).call_s);
+            Some(first_turn(turn, agent.model().or(first), paths, hook, run))
         }
     };
-    let is_found = match program {
+    let is_found = match agent.program() {
         Some(program) => Some(on_path(io, program).await),
         None => None,
     };

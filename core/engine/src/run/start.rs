@@ -243,6 +243,10 @@ async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Beg
     // Before anything is made for the run.
     let names = asks_for_names(plan.network.as_ref(), plan.steps.iter());
     let sandbox = args.drive.sandbox(io, &io.start().cwd, (plan.confine, names)).await?;
+    if let Err(error) = args.drive.demand_confined(&agents, &sandbox) {
+        sandbox.end(io).await;
+        return Err(error);
+    }
     let flags = PreflightFlags {
         changes_settled: task.is_some(),
         slug: task.map(|task| task.task.slug()),
@@ -357,7 +361,7 @@ async fn simulated_events(io: &Io, args: &RunArgs) -> Result<Exit, CommandError>
             (agents, missing)
         }
         Err(error) if args.drive.agent.is_named() => return Err(error),
-        Err(error) => (vec![Agent::Preset(&PRESETS[0])], Some(error)),
+        Err(error) => (vec![Agent::Preset(&PRESETS[0], None)], Some(error)),
     };
     let reviewer = choose_reviewer(io, args.review.as_deref()).await?;
     let timeouts = args.drive.timeouts()?;

@@ -9,11 +9,11 @@ pub(crate) use line::first_turn;
 
 use crate::run::checks::{private_names, recorded};
 use crate::run::context::RunContext;
-use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
+use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::run::usage;
 use crate::state::store::{Paths, StoreError};
-use onloop_agents::confine::{Needs, refused_line};
-use onloop_agents::{self as agent, Agent, Client, Preset};
+use onloop_agents::confine::refused_line;
+use onloop_agents::{self as agent, Agent, Client};
 use onloop_effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Refused, Run, StepRecord, Worker, step_prompt};
 use onloop_syntax::text;
@@ -114,17 +114,8 @@ pub(crate) async fn run_agent(
     let taken = match agent {
         Agent::You => Ok(ask_person(cx.io, record).await),
         Agent::Script => run_script(cx, record).await,
-        Agent::Preset(preset) => match preset.stream() {
-            Some(client) => run_client(cx, preset, client, record).await,
-            None => {
-                let root = &cx.store.run().place.execution_root;
-                let needs = own_needs(cx.io, cx.sandbox(), preset.name, root).await;
-                run_command(cx, record, needs, |prompt| preset.command(prompt)).await
-            }
-        },
-        Agent::CommandLine(line) => {
-            run_command(cx, record, Needs::default(), |_| agent::command_line(line)).await
-        }
+        Agent::Preset(..) | Agent::Acp(_) => run_client(cx, agent, record).await,
+        Agent::CommandLine(line) => run_command(cx, record, agent::command_line(line)).await,
     };
     match taken {
         Ok(outcome) | Err(TurnStop::Outcome(outcome)) => Ok(outcome),
@@ -151,20 +142,27 @@ async fn run_script(
 /// Runs a client whose stream onloop reads.
 async fn run_client(
     cx: &mut RunContext<'_>,
-    preset: &Preset,
-    client: Client,
+    agent: &Agent,
     record: &StepRecord,
 ) -> Result<ActionOutcome, TurnStop> {
-    let version = version::of(cx.io, cx.store.home(), preset).await;
-    let version = version.map_err(|_| TurnStop::Outcome(ActionOutcome::Interrupted))?;
-    if let Some(why) = start::too_old(preset, client, version.as_deref()) {
+    let turn = agent.turn_client().expect("presets and agents of the protocol have a client");
+    let version = match turn.preset {
+        // The protocol tells it.
+        _ if turn.client == Client::Acp => None,
+        None => None,
+        Some(preset) => version::of(cx.io, cx.store.home(), preset)
+            .await
+            .map_err(|_| TurnStop::Outcome(ActionOutcome::Interrupted))?,
+    };
+    let who = Starter { agent, turn: &turn, version: version.as_deref() };
+    if let Some(why) = start::too_old(&who) {
         return Ok(ActionOutcome::NotStarted(why));
     }
-    let outcome = match streamed::take(cx, client, version.clone(), record).await {
+    let model = agent.model().or(record.step.model.as_deref());
+    let outcome = match streamed::take(cx, &turn, model, version.clone(), record).await {
         Ok(outcome) | Err(TurnStop::Outcome(outcome)) => outcome,
         Err(stop @ TurnStop::Record(_)) => return Err(stop),
     };
-    let who = Starter { preset, client, version: version.as_deref() };
     Ok(start::explained(cx, &who, record, outcome).await)
 }
 
@@ -172,14 +170,12 @@ async fn run_client(
 async fn run_command(
     cx: &mut RunContext<'_>,
     record: &StepRecord,
-    needs: Needs,
-    command: impl FnOnce(&str) -> Command,
+    command: Command,
 ) -> Result<ActionOutcome, TurnStop> {
     let (io, sandbox, timeout_ms) = (cx.io, cx.sandbox(), cx.options.turns.timeout_ms);
     let (attempt, paths) = (attempt_name(record), cx.store.paths().clone());
     let prompt = step_prompt(cx.run(), record);
     write_prompt(io, &paths, &attempt, &prompt).await?;
-    let command = command(&prompt);
     let mut spec = spec(io, cx.run(), record, command, timeout_ms).stream_to(paths.log(&attempt));
     spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), paths.prompt(&attempt));
     spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
@@ -191,7 +187,6 @@ async fn run_command(
         TurnStop::failed(format!("the report of its use cannot be prepared: {failure}"))
     })?;
     let mut work = Work::new(Worker::Agent, record.step.number, sandbox);
-    work.needs = needs;
     work.needs.may_read.push(paths.prompt(&attempt));
     work.needs.may_write.push(usage.clone());
     let end = run_recorded(io, cx.store, work, spec).await;

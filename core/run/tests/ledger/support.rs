@@ -58,6 +58,7 @@ pub(super) fn step(number: u32) -> Step {
         baseline: false,
         may_change: Vec::new(),
         network: None,
+        model: None,
         sensitive: false,
     }
 }

@@ -257,6 +257,7 @@ impl AutoRunArgs {
                     agent: AgentArgs {
                         agent: self.agent.clone(),
                         agent_command: self.agent_command.clone(),
+                        model: None,
                     },
                     agent_timeout: self.agent_timeout.clone(),
                     ..DriveArgs::default()
@@ -279,8 +280,8 @@ impl AutoRunArgs {
                 return Ok(None);
             }
             (None, Some(name)) => match Agent::named(name) {
-                Some(agent @ (Agent::Preset(_) | Agent::CommandLine(_))) => agent,
-                Some(Agent::Script | Agent::You) => {
+                Some(agent @ (Agent::Preset(_, None) | Agent::CommandLine(_))) => agent,
+                Some(Agent::Preset(..) | Agent::Acp(_) | Agent::Script | Agent::You) => {
                     return Err(InvalidArgs::NotAChild(name.to_owned()));
                 }
                 None => return Err(InvalidArgs::UnknownAgent(name.to_owned())),

@@ -70,12 +70,12 @@ impl ChildCommand {
         let variable =
             |value: &str| text::prefix(&value.replace('\0', " "), VARIABLE_BYTES).to_owned();
         let (listened, command) = match &self.agent {
-            Agent::Preset(preset) => match (self.listen, preset.listened()) {
+            Agent::Preset(preset, _) => match (self.listen, preset.listened()) {
                 (Some(listen), Some((client, command))) => (Some((listen, client)), command),
                 (None, _) | (_, None) => (None, preset.command(&prompt)),
             },
             Agent::CommandLine(line) => (None, agent::command_line(line)),
-            Agent::Script | Agent::You => return ChildOutcome::Unavailable,
+            Agent::Acp(_) | Agent::Script | Agent::You => return ChildOutcome::Unavailable,
         };
         let spec = ProcessSpec::new(command)
             .in_folder(&io.start().cwd)

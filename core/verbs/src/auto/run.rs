@@ -71,7 +71,7 @@ async fn present(
     runs_workflows: bool,
 ) -> Option<ChildCommand> {
     match child {
-        Some(ChildCommand { agent: Agent::Preset(preset), .. })
+        Some(ChildCommand { agent: Agent::Preset(preset, _), .. })
             if !on_path(io, preset.program).await =>
         {
             let name = preset.program;
@@ -98,7 +98,7 @@ async fn present(
                     .await;
                 }
             }
-            found.and_then(|preset| args.child_of(Agent::Preset(preset), listen).ok())
+            found.and_then(|preset| args.child_of(Agent::Preset(preset, None), listen).ok())
         }
     }
 }

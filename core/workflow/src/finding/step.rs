@@ -4,7 +4,7 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
 use onloop_syntax::limits;
 
 use super::super::rule;
-use super::{NETWORK_HELP, shown};
+use super::{MODEL_EXPECTED, NETWORK_HELP, shown};
 use onloop_effect::InvalidNetwork;
 
 fixed! {
@@ -211,6 +211,11 @@ pub(crate) fn invalid_may_change(span: Span, found: &str) -> Diagnostic {
         shown(found)
     );
     rule::INVALID_MAY_CHANGE.at(span, message)
+}
+
+pub(crate) fn invalid_model(span: Span, found: &str) -> Diagnostic {
+    let message = format!("`model` is `{}`; expected {MODEL_EXPECTED}", shown(found));
+    rule::INVALID_MODEL.at(span, message)
 }
 
 pub(crate) fn invalid_network(span: Span, found: &str, invalid: &InvalidNetwork) -> Diagnostic {

@@ -77,7 +77,7 @@ fn silent_places(reading: Reading<'_>) -> Vec<Span> {
             PlaceKind::Field(Section::Check, "command" | "path" | "url" | "cwd")
             | PlaceKind::Field(Section::Assert, _)
             | PlaceKind::Field(Section::Step, "may_change")
-            | PlaceKind::Field(_, "network")
+            | PlaceKind::Field(_, "network" | "model")
             | PlaceKind::Field(Section::Frontmatter, "setup" | "allow" | "protect" | "branch")
             | PlaceKind::Variable => false,
             PlaceKind::Field(..) | PlaceKind::Unknown(_) => true,

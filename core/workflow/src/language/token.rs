@@ -142,7 +142,7 @@ impl Tokens<'_> {
             PlaceKind::Field(Section::Step, "verify")
             | PlaceKind::Field(Section::Check, "command" | "path" | "url" | "cwd")
             | PlaceKind::Field(Section::Step, "may_change")
-            | PlaceKind::Field(_, "network")
+            | PlaceKind::Field(_, "network" | "model")
             | PlaceKind::Field(Section::Frontmatter, "branch" | "setup" | "allow" | "protect")
             | PlaceKind::Variable => self.add(place.value, TokenKind::String),
             PlaceKind::Item if self.is_command(place) => self.add(place.value, TokenKind::String),

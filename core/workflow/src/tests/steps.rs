@@ -1,4 +1,4 @@
-//! Files that a step may change, and the network that it may use.
+//! Files that a step may change, the network that it may use, and its model.
 
 use super::*;
 
@@ -77,5 +77,36 @@ fn a_network_is_a_word_or_a_list_of_names() {
             assert_eq!(found[0].code, code, "{file}");
             assert!(found[0].help.is_some(), "{file}");
         }
+    }
+}
+
+#[test]
+fn a_step_has_a_model_of_its_own_or_that_of_the_file() {
+    let file = |front: &str, step: &str| {
+        let front = FRONT.replacen("risk_level", &format!("{front}risk_level"), 1);
+        let step = format!("{step}verify: make test\n");
+        format!("{front}- [ ] **Step 1: A**\naction: do\nloop: false\n{step}")
+    };
+    for (front, step, expected) in [
+        ("", "", None),
+        ("model: opus # the large one\n", "", Some("opus")),
+        ("model: opus\n", "model: \"openai/gpt-5.2\"\n", Some("openai/gpt-5.2")),
+        ("", "model: opus[1m]\n", Some("opus[1m]")),
+    ] {
+        let file = file(front, step);
+        let parsed = parse("hotl-workflow-a.md", file.as_bytes());
+        assert!(parsed.diagnostics.is_empty(), "{file}: {:?}", parsed.diagnostics);
+        assert_eq!(parsed.plan.expect("a plan").steps[0].model.as_deref(), expected, "{file}");
+    }
+    for (front, step, code) in [
+        ("model: --danger\n", "", "invalid-key-value"),
+        ("model: two words\n", "", "invalid-key-value"),
+        ("", "model: a,b\n", "invalid-model"),
+        ("", "model:\n", "invalid-model"),
+        ("", "model: -m\n", "invalid-model"),
+    ] {
+        let file = file(front, step);
+        let found = parse("hotl-workflow-a.md", file.as_bytes()).diagnostics;
+        assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [code], "{file}");
     }
 }

@@ -4,16 +4,31 @@
 use super::{ActionOutcome, version};
 use crate::lookup::agent::on_path;
 use crate::run::context::RunContext;
-use onloop_agents::{AgentErrorKind, Client, Preset};
+use onloop_agents::{ACP_VERB, Agent, AgentErrorKind, TurnClient};
 use onloop_run::{StepRecord, TurnRecord};
 use onloop_syntax::text;
 
 /// The client that a turn started.
 pub(super) struct Starter<'a> {
-    pub(super) preset: &'a Preset,
-    pub(super) client: Client,
+    pub(super) agent: &'a Agent,
+    pub(super) turn: &'a TurnClient<'a>,
     /// What it said about its version.
     pub(super) version: Option<&'a str>,
+}
+
+impl Starter<'_> {
+    /// Its program, else its name.
+    fn program(&self) -> &str {
+        self.agent.program().unwrap_or(self.turn.name)
+    }
+
+    fn install(&self) -> &'static str {
+        self.turn.preset.map_or("the instructions of its maker", |preset| preset.install)
+    }
+
+    fn log_in(&self) -> &'static str {
+        self.turn.preset.map_or("log in with it once", |preset| preset.log_in)
+    }
 }
 
 /// What keeps a client from starting.
@@ -25,6 +40,10 @@ enum Obstacle {
     TooOld(String),
     /// It does not trust the folder.
     Untrusted,
+    /// It does not offer the model.
+    NoModel,
+    /// This onloop cannot talk to it.
+    NotNative,
 }
 
 /// `outcome`, or why the client could not start.
@@ -36,12 +55,17 @@ pub(super) async fn explained(
 ) -> ActionOutcome {
     let ActionOutcome::Failed { reason, output } = &outcome else { return outcome };
     let (io, run) = (cx.io, cx.run());
-    let Starter { preset, client, version } = *who;
+    let program = who.program();
     let is_this =
         |turn: &TurnRecord| (turn.step, turn.attempt) == (record.step.number, record.attempts);
     let was_started = run.turns.last().is_some_and(is_this);
-    if !was_started && !on_path(io, preset.program).await {
-        let (program, install) = (preset.program, install(client));
+    let needed = who.agent.program();
+    let is_missing = match needed.filter(|_| !was_started) {
+        Some(needed) => !on_path(io, needed).await,
+        None => false,
+    };
+    if is_missing {
+        let install = who.install();
         return ActionOutcome::NotStarted(format!(
             "`{program}` is not on PATH; install it with {install}"
         ));
@@ -53,24 +77,24 @@ pub(super) async fn explained(
     let why = match obstacle(reason, output) {
         None => return outcome,
         Some(Obstacle::NotLoggedIn) => {
-            let words = text::ellipsis(reason, 200);
-            format!(
-                "`{}` is not logged in, or its key is refused ({words}); {}",
-                preset.program,
-                log_in(client)
-            )
+            let (words, log_in) = (text::ellipsis(reason, 200), who.log_in());
+            format!("`{program}` is not logged in, or its key is refused ({words}); {log_in}")
         }
         Some(Obstacle::TooOld(words)) => {
-            let version = version.map_or_else(String::new, |version| format!(" {version}"));
+            let version = who.version.map_or_else(String::new, |version| format!(" {version}"));
+            let install = who.install();
             format!(
-                "`{}`{version} is too old for what a run needs ({words}); update it with {}",
-                preset.program,
-                install(client)
+                "`{program}`{version} is too old for what a run needs ({words}); update it with \
+                 {install}"
             )
         }
         Some(Obstacle::Untrusted) => format!(
-            "`{0}` does not trust this folder; start `{0}` here once and say that you do",
-            preset.program
+            "`{program}` does not trust this folder; start `{program}` here once and say that you do"
+        ),
+        Some(Obstacle::NoModel) => format!("`{program}`: {}", text::ellipsis(reason, 400)),
+        Some(Obstacle::NotNative) => format!(
+            "this onloop runs in Node, and only the native program talks to `{program}`; install it \
+             with `cargo install onloop`"
         ),
     };
     ActionOutcome::NotStarted(io.redacted(&why))
@@ -86,6 +110,12 @@ fn obstacle(reason: &str, output: &str) -> Option<Obstacle> {
         "Allowed choices are",
     ];
     let lines = || std::iter::once(reason).chain(output.lines());
+    if reason.contains("the agent offers no model `") {
+        return Some(Obstacle::NoModel);
+    }
+    if lines().any(|line| line.contains(&format!("unrecognized subcommand '{ACP_VERB}'"))) {
+        return Some(Obstacle::NotNative);
+    }
     if let Some(line) = lines().find(|line| UNKNOWN.iter().any(|sign| line.contains(sign))) {
         let line = line.trim_start_matches("# ").trim_start_matches("error: ");
         return Some(Obstacle::TooOld(text::ellipsis(&text::one_line(line), 200)));
@@ -98,34 +128,14 @@ fn obstacle(reason: &str, output: &str) -> Option<Obstacle> {
 }
 
 /// Why a client of this version cannot do what a run needs.
-pub(super) fn too_old(preset: &Preset, client: Client, version: Option<&str>) -> Option<String> {
-    let version = version?;
-    let oldest = version::too_old(client, version)?;
+pub(super) fn too_old(who: &Starter<'_>) -> Option<String> {
+    let version = who.version?;
+    let oldest = version::too_old(who.turn.client, version)?;
+    let (program, install) = (who.program(), who.install());
     Some(format!(
-        "`{}` {version} is too old for what a run needs ({oldest} or newer); update it with {}",
-        preset.program,
-        install(client)
+        "`{program}` {version} is too old for what a run needs ({oldest} or newer); update it with \
+         {install}"
     ))
-}
-
-fn install(client: Client) -> &'static str {
-    match client {
-        Client::Claude => "`npm install -g @anthropic-ai/claude-code`",
-        Client::Codex => "`npm install -g @openai/codex`",
-        Client::Opencode => "`npm install -g opencode-ai`",
-        Client::Gemini => "`npm install -g @google/gemini-cli`",
-        Client::Copilot => "`npm install -g @github/copilot`",
-        Client::Cursor => "its own installer",
-    }
-}
-
-fn log_in(client: Client) -> &'static str {
-    match client {
-        Client::Claude => "log in with `claude /login`, or set ANTHROPIC_API_KEY",
-        Client::Codex => "log in with `codex login`, or set its provider's key",
-        Client::Opencode => "log in with `opencode auth login`, or set its provider's key",
-        Client::Cursor | Client::Gemini | Client::Copilot => "log in with it once",
-    }
 }
 
 #[cfg(test)]
@@ -146,6 +156,16 @@ mod tests {
                 "agent failed: exit code 1",
                 "# Not inside a trusted directory and --skip-git-repo-check was not specified.\n",
                 Some(Obstacle::Untrusted),
+            ),
+            (
+                "agent failed: the agent offers no model `x`; it offers a",
+                "",
+                Some(Obstacle::NoModel),
+            ),
+            (
+                "agent failed: exit code 2",
+                "# error: unrecognized subcommand 'acp-client'\n",
+                Some(Obstacle::NotNative),
             ),
             ("agent failed: exit code 1", "", None),
             ("agent failed: context window exceeded", "", None),

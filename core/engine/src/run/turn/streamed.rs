@@ -19,7 +19,7 @@ use crate::run::options::TurnOptions;
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
 use onloop_agents::confine::refused_line;
-use onloop_agents::{AgentState, Client, TurnSettings};
+use onloop_agents::{AgentState, Client, TurnClient, TurnSettings};
 use onloop_documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
 use onloop_effect::{Io, Mechanism, ProcessSpec};
 use onloop_run::{Event, Run, StepRecord, TurnEnding, TurnRecord, WaitReason};
@@ -27,15 +27,16 @@ use onloop_syntax::limits;
 use onloop_syntax::money::Money;
 use onloop_syntax::tokens::Tokens;
 
-/// Lets `client` act on the current attempt of a step.
+/// Lets `client` act on the current attempt of a step, with `model` where that is not its own.
 pub(super) async fn take(
     cx: &mut RunContext<'_>,
-    client: Client,
+    client: &TurnClient<'_>,
+    model: Option<&str>,
     version: Option<String>,
     record: &StepRecord,
 ) -> Result<ActionOutcome, TurnStop> {
     let (io, step) = (cx.io, record.step.number);
-    let mut opening = opening::of(cx.run(), record, client, cx.options.turns.fresh_session);
+    let mut opening = opening::of(cx.run(), record, client.name, cx.options.turns.fresh_session);
     if let Some(why) = opening.anew {
         cx.store.note(format!("    a new conversation about step {step} begins: {why}"));
     }
@@ -44,7 +45,8 @@ pub(super) async fn take(
             .await
             .map_err(|failure| TurnStop::failed(format!("the agent was not started: {failure}")))?;
         let (version, options, sandbox) = (version.clone(), cx.options.turns, cx.sandbox());
-        let turn = Turn { io, client, version, record, options, sandbox, guard };
+        let (agent, client) = (client.name, client.client);
+        let turn = Turn { io, agent, client, model, version, record, options, sandbox, guard };
         match turn.perform(cx.store, &opening).await? {
             Performed::Outcome(outcome) => return Ok(outcome),
             Performed::NotResumed(why) => {
@@ -79,7 +81,10 @@ enum Performed {
 
 struct Turn<'a> {
     io: &'a Io,
+    /// Its name in the record.
+    agent: &'a str,
     client: Client,
+    model: Option<&'a str>,
     /// What it said about its version before.
     version: Option<String>,
     record: &'a StepRecord,
@@ -96,14 +101,15 @@ impl Turn<'_> {
         write_prompt(io, &paths, &name, &prompt).await?;
         let settings = TurnSettings {
             guard: self.guard.form.clone(),
+            model: self.model.map(str::to_owned),
+            acp: self.guard.acp.clone(),
             session: opening.session.clone(),
             max_cost: cost_left(store.run()),
             is_repository: store.run().place.repo_root.is_some(),
             has_own_sandbox: self.has_own_sandbox(store.run()).await,
             opencode_config: io.env("OPENCODE_CONFIG_CONTENT").map(str::to_owned),
         };
-        let launch =
-            self.client.launch(&settings).expect("its stream is read, so it can be started");
+        let launch = self.client.launch(&settings);
         let mut spec = spec(io, store.run(), record, launch.command, self.options.timeout_ms)
             .with_env(launch.env)
             .with_env([("ONLOOP_PROMPT_FILE", paths.prompt(&name))])
@@ -185,7 +191,7 @@ impl Turn<'_> {
         let turn = TurnRecord {
             step: self.record.step.number,
             attempt: self.record.attempts,
-            agent: self.client.as_str().to_owned(),
+            agent: self.agent.to_owned(),
             client_version: state.version().map(str::to_owned).or_else(|| self.version.clone()),
             session: state.session().map(str::to_owned),
             model: state.model().map(str::to_owned),

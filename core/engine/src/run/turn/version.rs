@@ -91,8 +91,7 @@ pub(super) fn too_old(client: Client, version: &str) -> Option<&'static str> {
         // Hooks are started without a shell since then.
         Client::Claude => "2.1.139",
         // What else is missing is seen by what they say when they are started.
-        Client::Codex | Client::Opencode => return None,
-        Client::Cursor | Client::Gemini | Client::Copilot => return None,
+        Client::Codex | Client::Opencode | Client::Acp => return None,
     };
     let parts = |version: &str| -> Option<Vec<u64>> {
         let numbers = version.split(['-', '+']).next()?;

@@ -107,7 +107,7 @@ fn platform(word: &str) -> Option<Platform> {
 
 fn run(given: &CheckedArguments<'_>) -> Result<ToolProgram, InputError> {
     let drive = DriveArgs {
-        agent: AgentArgs { agent: given.text("agent"), agent_command: None },
+        agent: AgentArgs { agent: given.text("agent"), ..AgentArgs::default() },
         agent_timeout: given.text("agent_timeout"),
         verify_timeout: given.text("verify_timeout"),
         json: true,

@@ -1,13 +1,13 @@
 //! The hook of one turn: what it is told, and the form in which its client gets it.
 
-use super::super::line::guard as form_of;
+use super::super::line::{acp_launch, guard as form_of};
 use super::turn_name;
 use crate::lookup::agent::on_path;
 use crate::run::context::RunContext;
 use crate::run::processes::own_needs;
 use crate::state::config;
-use onloop_agents::Client;
 use onloop_agents::confine::Needs;
+use onloop_agents::{AcpLaunch, Client, TurnClient};
 use onloop_documents::turn_policy;
 use onloop_documents::turn_policy::TurnGuard;
 use onloop_effect::{Durability, Expect, Failure, FailureKind};
@@ -21,6 +21,8 @@ use onloop_workflow::Check;
 pub(super) struct GuardFiles {
     /// Our hook in the client's own form, see [`TurnSettings::guard`](onloop_agents::TurnSettings).
     pub(super) form: String,
+    /// How an agent is started that speaks the Agent Client Protocol.
+    pub(super) acp: AcpLaunch,
     /// Where the hook logs.
     pub(super) calls: String,
     /// What models cost, says the user.
@@ -32,7 +34,7 @@ pub(super) struct GuardFiles {
 /// Writes what the hook is told, before anybody can call it.
 pub(super) async fn prepare(
     cx: &RunContext<'_>,
-    client: Client,
+    client: &TurnClient<'_>,
     record: &StepRecord,
 ) -> Result<GuardFiles, Failure> {
     let (io, store, sandbox) = (cx.io, &*cx.store, cx.sandbox());
@@ -68,17 +70,19 @@ pub(super) async fn prepare(
     put(&policy, turn_policy::write(&guard)).await?;
     put(&guard.calls, Vec::new()).await?;
     let config = loaded.config;
-    let mut needs = own_needs(io, sandbox, client.as_str(), root).await;
+    let mut needs =
+        own_needs(io, sandbox, client.preset.map_or("acp", |preset| preset.name), root).await;
     needs.may_read.push(policy.clone());
     needs.may_write.push(guard.calls.clone());
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };
     let plugin = paths.plugin(&name);
-    if client == Client::Opencode {
+    if client.client == Client::Opencode {
         put(&plugin, hook.opencode_plugin().into_bytes()).await?;
         needs.may_read.push(plugin.clone());
     }
-    let form = form_of(client, &hook, &plugin);
-    Ok(GuardFiles { form, calls: guard.calls, prices: config.prices, needs })
+    let form = form_of(client.client, &hook, &plugin);
+    let acp = acp_launch(client, &hook);
+    Ok(GuardFiles { form, acp, calls: guard.calls, prices: config.prices, needs })
 }
 
 /// The lines of shell that verify a step.

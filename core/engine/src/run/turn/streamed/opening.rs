@@ -1,6 +1,5 @@
 //! How a turn begins: the conversation that it continues, and its prompt.
 
-use onloop_agents::Client;
 use onloop_run::{
     Run, StepRecord, TurnEnding, TurnRecord, continue_prompt, retry_prompt, step_prompt,
 };
@@ -47,13 +46,13 @@ impl Opening {
 
 /// The conversation of the turn before, where the same client had it and something came of it. An
 /// attempt continues its own conversation even where retries begin new ones.
-pub(super) fn of(run: &Run, record: &StepRecord, client: Client, is_fresh: bool) -> Opening {
+pub(super) fn of(run: &Run, record: &StepRecord, agent: &str, is_fresh: bool) -> Opening {
     let is_of_step = |turn: &&TurnRecord| turn.step == record.step.number && !turn.is_idle;
     let mut turns = run.turns.iter().rev().filter(is_of_step);
     let Some(last) = turns.next() else { return Opening::default() };
     let goes_on = last.attempt == record.attempts;
     let is_retry = record.last_failure.is_some() && !is_fresh;
-    if last.agent != client.as_str() || !(goes_on || is_retry) {
+    if last.agent != agent || !(goes_on || is_retry) {
         return Opening::default();
     }
     let Some(session) = last.session.clone() else {

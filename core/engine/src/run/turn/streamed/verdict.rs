@@ -27,7 +27,7 @@ impl Turn<'_> {
             Cause::Unguarded => format!(
                 "agent failed: `{}` used tools without asking onloop; its hooks are switched off \
                  or broken",
-                self.client.as_str()
+                self.agent
             ),
             Cause::Bound(why) | Cause::Stalled(why) => why.clone(),
             Cause::TooLong => {
@@ -122,7 +122,7 @@ impl Turn<'_> {
         let refused = Refused {
             step: self.record.step.number,
             attempt: self.record.attempts,
-            agent: self.client.as_str().to_owned(),
+            agent: self.agent.to_owned(),
             why,
             resets_at,
         };
