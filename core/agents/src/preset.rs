@@ -191,7 +191,7 @@ impl Agent {
                 None => command.to_owned(),
             };
             let word = format!("{ACP_PREFIX}{command}");
-            return (!line.is_empty()).then(|| Agent::Acp(AcpAgent { word, line, model: None }));
+            return (!line.is_empty()).then_some(Agent::Acp(AcpAgent { word, line, model: None }));
         }
         match (name, name.split_once(':')) {
             ("script", _) => Some(Agent::Script),
