@@ -191,7 +191,8 @@ impl Agent {
                 None => command.to_owned(),
             };
             let word = format!("{ACP_PREFIX}{command}");
-            return (!line.is_empty()).then(|| Agent::Acp(AcpAgent { word, line, model: None }));
+            let agent = Agent::Acp(AcpAgent { word, line, model: None });
+            return (!command.is_empty()).then_some(agent);
         }
         match (name, name.split_once(':')) {
             ("script", _) => Some(Agent::Script),
