@@ -25,7 +25,7 @@ pub struct AgentArgs {
     /// Command that acts, for `sh -c`; reads the prompt on stdin
     #[arg(long, value_name = "LINE")]
     pub agent_command: Option<String>,
-    /// Model of the agents that were named without one, in the words of their clients
+    /// Model of the agents that are named without one
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
 }
@@ -263,15 +263,22 @@ pub mod names {
     use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 
     use onloop_agents as agent;
+    use onloop_syntax::text;
+
+    /// Columns that the text of an option has on a terminal of 80.
+    pub const HELP_COLUMNS: usize = 70;
 
     pub(super) const ACTS: &str = "Agent that acts; `script` runs the step's own fenced block";
 
     pub(super) fn long_help() -> String {
+        let names = format!("One of {}.", agent::AGENTS.join(", "));
         format!(
-            "{ACTS}\n\nOne of {}, or\nacp:COMMAND for an agent that speaks the Agent Client Protocol.\n`claude:opus` names a model, too.\nWith several, a later one takes over where an earlier one is \
-             missing\nor not served: `--agent claude,codex`.\n\nLeft out: ONLOOP_AGENT, else `script` if every step has a \
-             script, else\nthe first of them that is on PATH, else `you`.",
-            agent::AGENTS.join(", ")
+            "{ACTS}\n\n{}\n`acp:COMMAND` is any agent that speaks the Agent Client Protocol.\n\
+             `claude:opus` names a model, too. With several, a later one takes over\nwhere an \
+             earlier one is missing or not served: `--agent claude,codex`.\n\nLeft out: \
+             ONLOOP_AGENT, else `script` if every step has a script, else\nthe first of them that \
+             is on PATH, else `you`.",
+            text::wrapped(&names, HELP_COLUMNS, 0)
         )
     }
 

@@ -67,7 +67,7 @@ pub struct AutoRunArgs {
             conflicts_with = "agent_command",
             value_parser = names::AgentNames(agent::READERS),
             hide_possible_values = true,
-            help = format!("Agent for both: {}", agent::READERS.join(", "))
+            help = text::wrapped(&format!("Agent for both: {}", agent::READERS.join(", ")), names::HELP_COLUMNS, 0)
         )]
     pub agent: Option<String>,
     /// A line for `sh -c` that plays planner and loop
