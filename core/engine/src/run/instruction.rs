@@ -153,14 +153,14 @@ mod tests {
     use onloop_syntax::time::Timestamp;
     use onloop_workflow as workflow;
 
-    /// A run of one step without checks after these events.
+    /// A run of one step without checks, which an agent drives by verbs, after these events.
     fn after(events: impl IntoIterator<Item = Event>) -> Instruction {
         const FILE: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: high\n---\n\
             ### 1. One\naction: do\nloop: false\ngate: human\n";
         let plan = workflow::parse("hotl-workflow-a.md", FILE.as_bytes()).plan.unwrap();
         let beginning = Beginning {
             id: "a-1".to_owned(),
-            place: Place::default(),
+            place: Place { executor_mode: "loop".to_owned(), ..Place::default() },
             at: Timestamp::EPOCH,
             auto_approve: false,
             reverify: true,
@@ -242,7 +242,7 @@ mod tests {
                 "ask-interrupted",
                 &["onloop resume a-1 --interrupted redo"],
             ),
-            (done().collect(), "review", &["onloop resume a-1"]),
+            (done().collect(), "review", &["onloop step 1 verify --run-id a-1"]),
             // Not in spite of the verdict.
             (
                 done().chain([verdict(Verdict::Missing)]).collect(),
