@@ -209,7 +209,8 @@ impl Turn<'_> {
         let heard = self.heard.clone();
         let (timeout, policy) = (self.options.timeout.clone(), self.options.policy.clone());
         thread::spawn(move || {
-            let mut verdict = AcpVerdict { is_allowed: true, reason: String::new() };
+            let nothing = "there is nothing to judge".to_owned();
+            let mut verdict = AcpVerdict { is_allowed: false, reason: nothing };
             for part in &parts {
                 verdict = judged(part, &timeout, &policy).unwrap_or_else(|error| AcpVerdict {
                     is_allowed: false,

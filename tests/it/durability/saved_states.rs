@@ -12,7 +12,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("v1-completed.json", "finished", "completed: done, done"),
     ("v1-paused.json", "ask-gate (step 1)", "paused: done, pending"),
     ("v1-blocked.json", "blocked (step 1)", "blocked: blocked, pending"),
-    ("v1-interrupted.json", "act (step 2)", "running: done, in_progress"),
+    ("v1-interrupted.json", "ask-interrupted (step 2)", "running: done, in_progress"),
     ("v1-later-members.json", "start (step 2)", "running: done, pending"),
     ("older-2.6-relative.json", "start (step 2)", "running: done, pending"),
     ("older-2.12-null-words.json", "ask-review (step 1)", "paused: blocked"),

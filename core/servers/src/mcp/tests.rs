@@ -260,7 +260,7 @@ fn calls_are_checked_before_anything_happens() {
 > 7 tools/call {"name":"step","arguments":{"step":1,"action":"done"}}
 < perform 7 step: the argument `action` is `"done"`, expected one of `start`, `verify`, `retry`, `block`
 > 8 tools/call {"name":"run","arguments":{"agent":"you"}}
-< perform 8 run: the argument `agent` is `"you"`, expected one of `claude`, `codex`, `opencode`, `cursor`, `gemini`, `copilot`, `script`
+< perform 8 run: the argument `agent` is `"you"`, expected one of `claude`, `codex`, `opencode`, `cursor`, `gemini`, `copilot`, `cline`, `goose`, `qwen`, `script`
 > 9 tools/call {"name":"run","arguments":{"agent_command":"rm -rf /"}}
 < perform 9 run: there is no argument `agent_command`; expected `file`, `run_id`, `agent`, `mode`, `branch`, `fresh`, `review`, `agent_timeout`, `verify_timeout`, `background`, `directory`
 > 10 tools/call {"name":"run","arguments":{"run_id":"x","fresh":true}}

@@ -277,8 +277,9 @@ pub(super) fn next() -> Value {
             "command": text_or_null(),
             "commands": list_of(text()),
             "needs_person": flag(),
+            "driver": count_or_null(),
         }),
-        &["run_id", "status", "action", "step", "command", "commands", "needs_person"],
+        &["run_id", "status", "action", "step", "command", "commands", "needs_person", "driver"],
     )
 }
 
