@@ -141,11 +141,12 @@ impl Night {
         about.map(|message| &message.nonce).collect::<BTreeSet<_>>().len()
     }
 
-    /// Whether a question about a call is open, and whether the person has answered it.
+    /// Whether a question about a call is open, and whether the person has answered it. The last one counts:
+    /// a power cut can make an earlier one forgotten, which stays in the chat.
     fn open_about(&self, call: u32) -> (bool, bool) {
         let (chat, presses) = (self.chat.borrow(), self.presses.borrow());
         let mut about = chat.messages.iter().filter(|m| number_in(&m.text) == Some(call));
-        let Some(open) = about.find(|message| !message.buttons.is_empty()) else {
+        let Some(open) = about.rfind(|message| !message.buttons.is_empty()) else {
             return (false, false);
         };
         let said = presses.get(&open.nonce).and_then(|presses| presses.first());
