@@ -19,6 +19,7 @@ pub mod decider;
 pub(crate) mod drive;
 pub mod driver_lock;
 pub mod ending;
+pub mod forks;
 pub mod gate;
 pub(crate) mod include;
 pub mod instruction;

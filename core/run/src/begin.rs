@@ -140,6 +140,7 @@ impl Run {
             holds: Vec::new(),
             finished_commit: None,
             checkpoints: Vec::new(),
+            fork_of: None,
             unknown: Map::new(),
         })
     }
@@ -156,7 +157,8 @@ impl Run {
         if record.steps.is_empty() {
             return Err(RestoreError::NoSteps);
         }
-        for (expected, step) in (1..).zip(&record.steps) {
+        let first = record.fork_of.as_ref().map_or(1, |fork_of| fork_of.step);
+        for (expected, step) in (first..).zip(&record.steps) {
             let found = step.step.number;
             if found != expected {
                 return Err(RestoreError::WrongNumber { found, expected });

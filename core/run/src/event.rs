@@ -2,6 +2,7 @@
 
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
+use super::fork::{ForkMerge, ForkUse};
 use super::hold::Hold;
 use super::pull_request::{PullRequestState, Repair};
 use super::verdict::Verdict;
@@ -41,6 +42,26 @@ pub enum Event {
     StepActed {
         /// Number of the step, from 1.
         step: u32,
+    },
+    /// A step began to work beside others, in a run of its own.
+    StepForked {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Id of the run.
+        run: String,
+        /// The commit at which it began.
+        base: String,
+    },
+    /// The work of a fork was merged with that of the run. Durable before any file changes.
+    ForkMerged(Box<ForkMerge>),
+    /// A fork was given up; its step begins anew.
+    ForkDropped {
+        /// Number of the step, from 1.
+        step: u32,
+        /// Why, on one line.
+        reason: String,
+        /// What it had used.
+        used: Box<ForkUse>,
     },
     /// The agent could not do the action, or did what it must not do.
     ActionFailed {

@@ -154,6 +154,12 @@ impl Run {
                 | Next::Review { .. },
                 Some(step),
             ) => Next::Verify { step },
+            // The next step builds on work on which the checks of all merged steps hold.
+            (Next::Start { step: new, .. }, Some(step))
+                if self.may_fork() && self.step(*new).is_some_and(StepRecord::is_new) =>
+            {
+                Next::Verify { step }
+            }
             (_, _) => next,
         }
     }
@@ -166,6 +172,10 @@ impl Run {
             StepStatus::Pending => Next::Start { step, attempt: record.attempts + 1 },
             StepStatus::InProgress(Phase::Acting) => Next::Act { step },
             StepStatus::InProgress(Phase::Acted) => Next::Verify { step },
+            // Its merge is finished before anything is verified.
+            StepStatus::InProgress(Phase::Interrupted) if record.has_unmerged_fork() => {
+                Next::Act { step }
+            }
             StepStatus::InProgress(Phase::Interrupted) if record.has_machine_checks() => {
                 Next::Verify { step }
             }

@@ -33,7 +33,7 @@ pub fn continue_prompt(record: &StepRecord) -> String {
 /// The prompt for the current attempt at a step.
 pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     let step = &record.step;
-    let total = run.steps.len();
+    let total = run.plan_steps();
     let mut out = format!("# Step {} of {total}: {}\n\n", step.number, text::one_line(&step.name));
     out += &format!("Goal of the whole work: {}\n", text::one_line(&run.settings.intent));
     out += &format!("It is done when: {}\n\n", text::one_line(&run.settings.success_criteria));

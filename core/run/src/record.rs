@@ -8,6 +8,7 @@ use super::event::{
     Acting, CheckResult, GateDecision, LogEntry, Mode, SetUp, TurnRecord, Usage, Written,
 };
 use super::finish::{Disposition, Finish, FinishIntent};
+use super::fork::{Fork, ForkOf, ForkState};
 use super::held::WorkHold;
 use super::preflight::IsolationMode;
 use super::pull_request::TrackedPullRequest;
@@ -92,6 +93,8 @@ pub struct Record {
     pub finished_commit: Option<String>,
     /// The work at certain moments, oldest first; none outside a repository.
     pub checkpoints: Vec<Checkpoint>,
+    /// The run that this one is a fork of.
+    pub fork_of: Option<ForkOf>,
     /// Members that this version does not know, where they stand; they survive a rewrite. The
     /// places in a list are members named `0`, `1`, ….
     pub unknown: Map<String, Value>,
@@ -251,6 +254,8 @@ pub struct StepRecord {
     pub baseline: Option<Vec<u32>>,
     /// Whether another step was done again, or files were restored, after its checks passed.
     pub stale: bool,
+    /// The fork in which it works or worked, beside other steps.
+    pub fork: Option<Fork>,
 }
 
 /// What a failed attempt failed with.
@@ -467,14 +472,29 @@ impl Run {
         }
     }
 
+    /// Number of the first step: that of a fork has the number that it has in the run that it belongs to.
+    pub fn first_step(&self) -> u32 {
+        self.fork_of.as_ref().map_or(1, |fork_of| fork_of.step)
+    }
+
+    /// Number of the last step.
+    pub fn last_step(&self) -> u32 {
+        self.first_step() + self.steps.len() as u32 - 1
+    }
+
+    /// How many steps the whole plan has.
+    pub fn plan_steps(&self) -> usize {
+        self.fork_of.as_ref().map_or(self.steps.len(), |fork_of| fork_of.steps as usize)
+    }
+
     /// The step with this number.
     pub fn step(&self, number: u32) -> Option<&StepRecord> {
-        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        let index = usize::try_from(number.checked_sub(self.first_step())?).ok()?;
         self.steps.get(index)
     }
 
     pub(super) fn step_mut(&mut self, number: u32) -> Option<&mut StepRecord> {
-        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        let index = usize::try_from(number.checked_sub(self.first_step())?).ok()?;
         self.0.steps.get_mut(index)
     }
 
@@ -507,7 +527,18 @@ impl StepRecord {
             gate: None,
             baseline: None,
             stale: false,
+            fork: None,
         }
+    }
+
+    /// Whether it has never been started.
+    pub fn is_new(&self) -> bool {
+        self.status == StepStatus::Pending && self.attempts == 0
+    }
+
+    /// Whether its fork works, or its merge is not in the checkout yet.
+    pub fn has_unmerged_fork(&self) -> bool {
+        self.fork.as_ref().is_some_and(|fork| fork.state != ForkState::Merged)
     }
 
     /// Highest number of attempts.

@@ -81,7 +81,7 @@ fn reviewed_step(run: &Run, record: &StepRecord) -> String {
 pub fn review_prompt(run: &Run, step: Option<u32>) -> String {
     let mut prompt = String::from("# Review\n\n");
     let first = if step.is_some() { run.reviews.reviewed_step + 1 } else { 1 };
-    let last = step.unwrap_or(run.steps.len() as u32);
+    let last = step.unwrap_or(run.last_step());
     prompt += &match step {
         Some(step) => format!(
             "You review the work of steps {first} to {last} before a person decides the gate of \

@@ -3,6 +3,7 @@
 mod changes;
 mod endings;
 mod finish;
+mod forks;
 mod gates;
 mod judgement;
 mod moves;
@@ -145,6 +146,11 @@ impl Run {
             Event::StepActed { step } => self.acted(at, *step)?,
             Event::ActionFailed { step, reason, output } => {
                 self.action_failed(at, *step, reason, output)?;
+            }
+            Event::StepForked { step, run, base } => self.fork_step(at, *step, run, base)?,
+            Event::ForkMerged(merge) => self.merge_fork(at, merge)?,
+            Event::ForkDropped { step, reason, used } => {
+                self.drop_fork(at, *step, reason, used)?;
             }
             Event::BaselineTaken { step, passed } => self.baseline_taken(at, *step, passed)?,
             Event::StepVerified { step, results } => self.verified(at, *step, results)?,

@@ -136,7 +136,7 @@ pub(crate) async fn redo(
     by: Option<Decider>,
 ) -> Result<(), CommandError> {
     drive_alone(io, &mut store).await?;
-    let step = store.run().steps.len() as u32;
+    let step = store.run().last_step();
     let reason = io.redacted(&text::one_line(reason));
     let changed = change_by(io, &mut store, Event::StepRedone { step, reason }, by).await;
     let _ = io.unlock(&store.paths().driver_lock()).await;

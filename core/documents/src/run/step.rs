@@ -49,6 +49,8 @@ pub(super) struct StoredStep {
     model: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     stale: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fork: Option<Box<Fork>>,
     failure_reason: Option<String>,
     block_reason: Option<String>,
     last_failure: Option<Box<LastFailure>>,
@@ -165,16 +167,17 @@ impl StoredStep {
             network: step.network.clone(),
             model: step.model.clone(),
             stale: record.stale,
+            fork: record.fork.clone().map(Box::new),
             failure_reason,
             block_reason,
             last_failure: record.last_failure.clone().map(Box::new),
         }
     }
 
-    /// The step at the place `index` of a record.
-    pub(super) fn into_record(self, index: usize) -> Result<StepRecord, DocumentError> {
+    /// The step with this number.
+    pub(super) fn into_record(self, number: u32) -> Result<StepRecord, DocumentError> {
         let bad = |name: &str, what: String| {
-            DocumentError::member(format!("steps[{index}].{name}"), what)
+            DocumentError::member(format!("steps[{}].{name}", number.saturating_sub(1)), what)
         };
         let repeat = read_loop(&self.r#loop, self.max_iterations)
             .map_err(|error| bad("loop", error.to_string()))?;
@@ -197,7 +200,7 @@ impl StoredStep {
         };
         Ok(StepRecord {
             step: Step {
-                number: u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1),
+                number,
                 name: self.name,
                 action: self.action,
                 script: self.script.map(|script| *script),
@@ -234,6 +237,7 @@ impl StoredStep {
             gate,
             baseline: self.baseline_passed,
             stale: self.stale,
+            fork: self.fork.map(|fork| *fork),
         })
     }
 }

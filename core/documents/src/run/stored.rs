@@ -32,6 +32,8 @@ pub(super) struct StoredRun {
     execution_root: String,
     worktree_path: Option<String>,
     executor_mode: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fork_of: Option<ForkOf>,
     driver: Option<String>,
     host: Option<String>,
     budgets: StoredBudgets,
@@ -141,6 +143,7 @@ impl StoredRun {
             execution_root: place.execution_root,
             worktree_path: place.worktree_path,
             executor_mode: place.executor_mode,
+            fork_of: run.fork_of.clone(),
             driver: place.driver,
             host: place.host,
             budgets: StoredBudgets {
@@ -196,7 +199,8 @@ impl StoredRun {
     /// The record, with members that no type has a place for.
     pub(super) fn into_record(self, unknown: Map<String, Value>) -> Result<Record, DocumentError> {
         let StoredBudgets { limits, observed } = self.budgets;
-        let steps = self.steps.into_iter().enumerate();
+        let first = self.fork_of.as_ref().map_or(1, |fork_of| fork_of.step);
+        let steps = (first..).zip(self.steps);
         Ok(Record {
             id: self.run_id,
             place: Place {
@@ -239,7 +243,7 @@ impl StoredRun {
             },
             status: self.status,
             pause_reason: self.pause_reason,
-            steps: steps.map(|(at, step)| step.into_record(at)).collect::<Result<_, _>>()?,
+            steps: steps.map(|(number, step)| step.into_record(number)).collect::<Result<_, _>>()?,
             events: self.events,
             revision: self.revision,
             started_at: self.started_at,
@@ -260,6 +264,7 @@ impl StoredRun {
             holds: self.confined,
             finished_commit: self.finished_commit,
             checkpoints: self.checkpoints,
+            fork_of: self.fork_of,
             unknown,
         })
     }

@@ -4,6 +4,9 @@ use crate::run::checks::private_names;
 use onloop_effect::{Capture, Failure, FailureKind, Io, ProcessSpec, ProcessStatus};
 use onloop_syntax::limits;
 
+/// Commands of git for which exit code 1 is an answer.
+const ANSWER_WITH_1: [&str; 2] = ["check-ignore", "merge-tree"];
+
 /// What git says in `root`, with everything in the repository's configuration switched off that would
 /// run a program or write.
 ///
@@ -59,12 +62,14 @@ pub(crate) async fn says_with_index(
     let end = io.process(spec).await?;
     let failed = |what: String| Err(Failure::new(FailureKind::Other, what));
     match end.status {
-        // 1: none of these paths is ignored.
         ProcessStatus::Exited(0 | 1) if end.stdout.omitted_bytes() > 0 => {
             Err(Failure::new(FailureKind::TooLarge, "git says more than is read"))
         }
         ProcessStatus::Exited(0) => Ok(whole(&end.stdout)),
-        ProcessStatus::Exited(1) if words[0] == "check-ignore" => Ok(whole(&end.stdout)),
+        // 1: none of these paths is ignored; a merge has conflicts.
+        ProcessStatus::Exited(1) if words.iter().any(|word| ANSWER_WITH_1.contains(word)) => {
+            Ok(whole(&end.stdout))
+        }
         ProcessStatus::Interrupted => Err(Failure::new(FailureKind::Interrupted, "interrupted")),
         ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => {
             failed(format!("git says: {}", end.stderr.text().trim_end()))

@@ -8,7 +8,7 @@ use crate::state::config;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, Store};
 use onloop_agents::Agent;
-use onloop_effect::{Io, LaunchSpec, LockHolder, ProcessIdentity, ProcessRole};
+use onloop_effect::{Failure, Io, LaunchSpec, LockHolder, ProcessIdentity, ProcessRole};
 use onloop_run::{Next, Run};
 use onloop_sessions::handsoff::config::ContinueWhen;
 use onloop_syntax::text;
@@ -110,13 +110,7 @@ pub async fn resume_in_background(io: &Io, store: &Store) -> Result<(), CommandE
 /// Starts a driver of a run in the background, waits until it drives, and says where its output is.
 pub async fn start_driver(io: &Io, store: &Store) {
     let (id, log) = (&store.run().id, store.paths().driver_log());
-    let own = ["resume", id, "--background"].map(str::to_owned);
-    let argv = io.start().program.iter().cloned().chain(own).collect();
-    // Two programs must not write to one trace.
-    let env_remove = vec!["ONLOOP_TRACE".to_owned()];
-    let cwd = io.start().cwd.clone();
-    let launch = LaunchSpec { argv, cwd, env_remove, log: Some(log.clone()), wait_ms: 0 };
-    if let Err(failure) = io.launch(launch).await {
+    if let Err(failure) = launch_driver(io, store).await {
         let command = resume_command(store.run());
         let why = text::one_line(&failure.message);
         io.note(format!("warning: no driver was started: {why}\nContinue the run:\n  {command}"))
@@ -139,8 +133,18 @@ pub async fn start_driver(io: &Io, store: &Store) {
         .await;
 }
 
+/// Starts a driver for a run in the background.
+pub(crate) async fn launch_driver(io: &Io, store: &Store) -> Result<(), Failure> {
+    let own = ["resume", &store.run().id, "--background"].map(str::to_owned);
+    let argv = io.start().program.iter().cloned().chain(own).collect();
+    // Two programs must not write to one trace.
+    let env_remove = vec!["ONLOOP_TRACE".to_owned()];
+    let (cwd, log) = (io.start().cwd.clone(), Some(store.paths().driver_log()));
+    io.launch(LaunchSpec { argv, cwd, env_remove, log, wait_ms: 0 }).await
+}
+
 /// Waits until another process drives the run, or has driven it and ended.
-async fn has_started(io: &Io, store: &Store) -> bool {
+pub(crate) async fn has_started(io: &Io, store: &Store) -> bool {
     for _ in 0..LOOKS {
         let has_driven = store.was_changed_since(store.revision()).await.unwrap_or(false);
         if has_driven || driver_of(io, store.paths()).await.is_some() {

@@ -62,6 +62,9 @@ impl Boxes {
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }
+            | Event::StepForked { .. }
+            | Event::ForkMerged(_)
+            | Event::ForkDropped { .. }
             | Event::BaselineTaken { .. }
             | Event::ActionFailed { .. }
             | Event::ReviewFinished { .. }
@@ -93,6 +96,10 @@ impl Boxes {
     /// time that this is not possible.
     pub(crate) async fn mirror_touched(&mut self, io: &Io, run: &Run) -> Option<String> {
         for step in std::mem::take(&mut self.touched) {
+            if run.fork_of.is_some() {
+                // The run that it belongs to ticks them.
+                continue;
+            }
             if let Err(why) = self.mirror(io, run, step).await
                 && let Some(warning) = self.first_warning(&why)
             {
@@ -110,7 +117,7 @@ impl Boxes {
     /// Makes every box agree with the record. A file that is not there has none.
     pub(crate) async fn mirror_all(&mut self, io: &Io, run: &Run) -> RepairedBoxes {
         let mut repaired = RepairedBoxes::default();
-        if self.read(io, run).await.is_err() {
+        if run.fork_of.is_some() || self.read(io, run).await.is_err() {
             return repaired;
         }
         for record in &run.steps {

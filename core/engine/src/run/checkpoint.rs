@@ -171,7 +171,7 @@ pub async fn checkpoint_verified(
 ///
 /// Those of the store.
 pub async fn checkpoint_end(io: &Io, store: &mut Store) -> Result<CheckpointOutcome, StoreError> {
-    let last = store.run().steps.len() as u32;
+    let last = store.run().last_step();
     checkpoint_verified(io, store, last).await
 }
 

@@ -217,7 +217,7 @@ pub async fn repeat_checks(
 fn without_checkout(run: &Run, at: Timestamp, why: &str) -> Event {
     let reason = format!("it could not be made: {why}");
     let evaluated = Evaluated::said(CheckVerdict::CannotEvaluate { reason }, String::new());
-    let failures = vec![(run.steps.len() as u32, evaluated.result(0, at, Found::default()))];
+    let failures = vec![(run.last_step(), evaluated.result(0, at, Found::default()))];
     Event::ChecksRepeated { repeated: 0, failures, warnings: Vec::new(), clean: true }
 }
 

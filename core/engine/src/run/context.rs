@@ -1,5 +1,6 @@
 //! The context that every part of driving a run shares.
 
+use crate::run::forks::Forks;
 use crate::run::options::RunOptions;
 use crate::sandbox::choice::Sandbox;
 use crate::state::store::{Store, StoreError};
@@ -14,6 +15,8 @@ pub(crate) struct RunContext<'r> {
     pub(crate) store: &'r mut Store,
     /// The options of this process.
     pub(crate) options: &'r RunOptions,
+    /// The forks of steps that work beside others.
+    pub(crate) forks: Forks,
 }
 
 impl<'r> RunContext<'r> {
@@ -51,6 +54,8 @@ pub(crate) enum Halt {
     Stopped,
     /// The person interrupted.
     Interrupted,
+    /// The record has changed: what comes next is decided anew.
+    Again,
     /// The host failed, or another process changed the record.
     Failed(StoreError),
     /// The record refused the event that [`Run::next`] named: an internal error, unless another

@@ -12,6 +12,7 @@ use crate::run::checkpoint::{
 use crate::run::checks::{Verification, repeat_checks, take_baseline, verify_step};
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::{decided_by, decider};
+use crate::run::forks::{self, Merged};
 use crate::run::options::{RunOptions, remember_options};
 use crate::run::private_git;
 use crate::run::protect::{self, Guarded};
@@ -62,22 +63,27 @@ async fn drive_until_halt(
     options: &RunOptions,
 ) -> Result<(Exit, u32), CommandError> {
     let mut revision = store.revision();
-    let mut cx = RunContext { io, store, options };
+    let forks = forks::prepare(io, store, options).await;
+    let mut cx = RunContext { io, store, options, forks };
     let halt = match before_first_turn(&mut cx).await {
         Err(halt) => halt,
         Ok(()) => loop {
             revision = cx.store.revision();
-            if let Err(halt) = Box::pin(take_turn(&mut cx)).await {
-                break halt;
+            match Box::pin(take_turn(&mut cx)).await {
+                Ok(()) | Err(Halt::Again) => {}
+                Err(halt) => break halt,
             }
         },
     };
     let halt = match halt {
-        Halt::Interrupted => match cx.record_pause(INTERRUPTED).await {
-            Ok(()) => Halt::Interrupted,
-            Err(halt) => halt,
-        },
-        Halt::Stopped | Halt::Failed(_) | Halt::Refused(_) => halt,
+        Halt::Interrupted => {
+            forks::stop(io, cx.run()).await;
+            match cx.record_pause(INTERRUPTED).await {
+                Ok(()) => Halt::Interrupted,
+                Err(halt) => halt,
+            }
+        }
+        Halt::Stopped | Halt::Again | Halt::Failed(_) | Halt::Refused(_) => halt,
     };
     // `next` names only what `apply` accepts: a refusal has to come from a record that somebody
     // else changed during this turn. Otherwise it is our own mistake.
@@ -87,8 +93,11 @@ async fn drive_until_halt(
             Ok(false) => Halt::Refused(refusal),
             Err(error) => Halt::Failed(error),
         },
-        Halt::Stopped | Halt::Interrupted | Halt::Failed(_) => halt,
+        Halt::Stopped | Halt::Again | Halt::Interrupted | Halt::Failed(_) => halt,
     };
+    if matches!(halt, Halt::Stopped) {
+        forks::tell_rest(io, cx.run()).await;
+    }
     Ok((ending::tell(&cx, halt).await?, revision))
 }
 
@@ -111,6 +120,7 @@ async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
 }
 
 async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
+    forks::tend(cx).await?;
     match cx.store.run().next() {
         Next::Start { step, .. } => {
             if let Some(reason) = repeats(cx, step) {
@@ -122,6 +132,11 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
         }
         Next::Act { step } => {
             cx.store.commit().await?;
+            if cx.run().step(step).is_some_and(StepRecord::has_unmerged_fork)
+                && take_merge(cx, step).await?
+            {
+                return Ok(());
+            }
             if cx.store.run().step(step).is_some_and(StepRecord::baseline_is_due) {
                 let taken = take_baseline(cx.io, cx.store, step, &cx.options.checks).await?;
                 cx.store.apply(taken.ok_or(Halt::Interrupted)?)?;
@@ -141,6 +156,10 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                 && let Some(outcome) = ended_by(protect::after_turn(cx.io, cx.store, step).await)
             {
                 return record_acted(cx, step, outcome).await;
+            }
+            let record = cx.run().step(step).expect("`next` names steps that exist");
+            if let Some(reason) = forks::unresolved(cx.io, cx.run(), record).await {
+                return record_acted(cx, step, ActionOutcome::Stuck(reason)).await;
             }
             let is_stale = cx.store.run().step(step).is_some_and(StepRecord::is_stale);
             match verify_step(cx.io, cx.store, step, &cx.options.checks).await? {
@@ -230,6 +249,21 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
         }
     }
     Ok(())
+}
+
+/// Puts the work of a fork in the place of an agent's turn. `false`: an agent has to resolve conflicts.
+async fn take_merge(cx: &mut RunContext<'_>, step: u32) -> Result<bool, Halt> {
+    let outcome = match Box::pin(forks::settle(cx, step)).await? {
+        Merged::Done => ActionOutcome::Done,
+        Merged::Failed(reason) => ActionOutcome::Failed { reason, output: String::new() },
+        Merged::Conflicts if can_change(cx) => return Ok(false),
+        // What is unresolved is said when the step is verified.
+        Merged::Conflicts => ActionOutcome::Done,
+        Merged::Stuck(why) => ActionOutcome::Stuck(why),
+    };
+    record_acted(cx, step, outcome).await?;
+    going_on(checkpoint_turn(cx.io, cx.store, step).await)?;
+    Ok(true)
 }
 
 /// Why another attempt at a step would be the same again. A script has no choice but to do the same, and

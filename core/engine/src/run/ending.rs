@@ -39,7 +39,7 @@ impl RunEnd {
 ///
 /// The run could not continue.
 pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, CommandError> {
-    let RunContext { io, store, options } = cx;
+    let RunContext { io, store, options, .. } = cx;
     Ok(match halt {
         Halt::Failed(error) => return Err(failure(store, error)),
         Halt::Refused(refusal) => return Err(bug(store, &refusal)),
@@ -49,7 +49,7 @@ pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, Comman
             tell_report(io, store).await;
             Exit::Interrupted
         }
-        Halt::Stopped => tell_rest(io, store, options).await,
+        Halt::Stopped | Halt::Again => tell_rest(io, store, options).await,
     })
 }
 

@@ -39,7 +39,7 @@ pub(crate) async fn perform(
         (_, None) => io.git_head(&run.place.execution_root).await.ok().flatten(),
     };
     let base = base.or_else(|| run.reviews.base.clone());
-    let after = step.unwrap_or(run.steps.len() as u32);
+    let after = step.unwrap_or(run.last_step());
     let work = Work::new(Worker::Review, after, sandbox);
     let root = &run.place.execution_root;
     let work = Work { needs: own_needs(io, sandbox, &name, root).await, ..work };

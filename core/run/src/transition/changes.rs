@@ -67,6 +67,7 @@ impl Run {
         }
         if !self.status.is_finished() {
             self.make_stale();
+            self.outdate_forks(None);
         }
         let text = format!("Files are those of checkpoint {to} again");
         self.log(at, "work_restored", None, text, "");
@@ -99,6 +100,7 @@ impl Run {
             let before = old.get_mut(index).and_then(Option::take);
             self.0.steps.push(carry_over(before, step));
         }
+        self.outdate_forks(None);
         self.0.settings.intent.clone_from(&adoption.intent);
         self.0.settings.success_criteria.clone_from(&adoption.success_criteria);
         self.0.settings.risk = adoption.risk;
@@ -171,6 +173,7 @@ impl Run {
 
 fn carry_over(before: Option<StepRecord>, step: &Step) -> StepRecord {
     let Some(before) = before else { return StepRecord::pending(step.clone()) };
+    let fork = before.fork.clone();
     let same_evidence = before.step.checks == step.checks && before.step.gate == step.gate;
     match before.status {
         StepStatus::Done if same_evidence => StepRecord { step: step.clone(), ..before },
@@ -178,6 +181,7 @@ fn carry_over(before: Option<StepRecord>, step: &Step) -> StepRecord {
             status: StepStatus::InProgress(Phase::Interrupted),
             attempts: before.attempts,
             uncounted: before.attempts,
+            fork,
             ..StepRecord::pending(step.clone())
         },
         StepStatus::Pending
@@ -187,7 +191,7 @@ fn carry_over(before: Option<StepRecord>, step: &Step) -> StepRecord {
             if before.step == *step {
                 before
             } else {
-                StepRecord::pending(step.clone())
+                StepRecord { fork, ..StepRecord::pending(step.clone()) }
             }
         }
     }

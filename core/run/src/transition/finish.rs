@@ -128,6 +128,9 @@ impl Run {
             | Event::AgentEnded(_)
             | Event::AgentWaits(_)
             | Event::StepActed { .. }
+            | Event::StepForked { .. }
+            | Event::ForkMerged(_)
+            | Event::ForkDropped { .. }
             | Event::BaselineTaken { .. }
             | Event::ActionFailed { .. }
             | Event::StepVerified { .. }

@@ -79,7 +79,7 @@ impl Run {
         }
         let record = self.demand_step(step)?;
         let reviewed = self.reviews.last.as_ref().filter(|last| {
-            last.step == Some(step) || (last.step.is_none() && step as usize == self.steps.len())
+            last.step == Some(step) || (last.step.is_none() && step == self.last_step())
         });
         let standing = self.reviews.standing.is_some() && reviewed.is_some();
         let waits = match &record.status {
@@ -134,7 +134,7 @@ impl Run {
     /// has to decide.
     pub fn returnable_findings(&self) -> Option<u32> {
         let blocking = self.reviews.standing.as_ref().filter(|r| r.verdict == Verdict::Block)?;
-        let step = blocking.step.unwrap_or(self.steps.len() as u32);
+        let step = blocking.step.unwrap_or(self.last_step());
         let is_left = self.reviews.rounds < self.settings.evidence.review_rounds();
         let is_last = self.may_redo(step);
         (is_left && is_last && self.step(step)?.status == StepStatus::Done).then_some(step)
@@ -166,6 +166,7 @@ impl Run {
         record.gate = None;
         record.last_failure = Some(LastFailure::new(reason, output));
         self.make_stale();
+        self.outdate_forks(Some(step));
         self.continue_unless_blocked();
     }
 

@@ -69,7 +69,7 @@ impl Run {
         repair: &Repair,
         output: &str,
     ) -> Result<(), Refusal> {
-        if step as usize != self.steps.len() {
+        if step != self.last_step() {
             return Err(Refusal::NotDue { what: format!("step {step} is not the last one") });
         }
         let tracked = self.demand_followed()?;

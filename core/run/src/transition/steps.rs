@@ -5,7 +5,6 @@ use super::judgement::{Judgement, judge, outputs};
 use crate::budget::exceeded;
 use crate::checkpoint::CheckpointMoment;
 use crate::event::*;
-use crate::gate::{GateRule, gate_rule};
 use crate::held::WorkHold;
 use crate::next::{Next, Question};
 use crate::record::*;
@@ -35,15 +34,10 @@ impl Run {
         }
         // Only the nearest earlier step has to be looked at: it could not have started before
         // those ahead of it were settled.
-        if let Some(earlier) = step.checked_sub(1).and_then(|n| self.step(n)) {
-            let gate_open = match (earlier.gate, gate_rule(self, earlier)) {
-                (Some(gate), _) => gate.decision == GateDecision::Approved,
-                (None, GateRule::Open) => true,
-                (None, GateRule::Automatic(_) | GateRule::Human(_)) => false,
-            };
-            if earlier.status != StepStatus::Done || !gate_open {
-                return Err(Refusal::EarlierStepUnsettled { earlier: step - 1, step });
-            }
+        if let Some(earlier) = step.checked_sub(1).filter(|earlier| *earlier > 0)
+            && !self.is_settled(earlier)
+        {
+            return Err(Refusal::EarlierStepUnsettled { earlier, step });
         }
         if let Some(exceeded) = exceeded(self).first() {
             return Err(Refusal::BudgetExceeded { name: exceeded.name });
@@ -137,6 +131,7 @@ impl Run {
         let record = self.step_mut(step).expect("looked up above");
         record.status = StepStatus::InProgress(Phase::Acted);
         self.0.acting = None;
+        self.settle_fork(step);
         // No line in the report: what comes of it follows at once.
         let _ = at;
         Ok(())
@@ -173,6 +168,7 @@ impl Run {
         self.demand_running("action_failed")?;
         self.demand_in_progress(step)?;
         self.0.acting = None;
+        self.settle_fork(step);
         self.fail_step(at, step, "action_failed", reason, output);
         Ok(())
     }

@@ -60,7 +60,7 @@ pub(super) fn jobs(plan: &Plan) -> Vec<CompiledJob> {
             from = to + 1;
         }
     }
-    let to = run.steps.len() as u32;
+    let to = run.last_step();
     jobs.push(if from > to { CompiledJob::End } else { CompiledJob::Steps { from, to } });
     jobs
 }

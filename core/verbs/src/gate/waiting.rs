@@ -102,7 +102,7 @@ fn waiting(run: &Run, redo: bool) -> Result<Waiting, CommandError> {
         }
         Next::Blocked(blocker) if blocker.rejected => Ok(Waiting::Step(blocker.step)),
         Next::Ask(Question::Verdict { .. }) => Ok(Waiting::Verdict),
-        _ if redo && run.may_be_handed_on() => Ok(Waiting::Step(run.steps.len() as u32)),
+        _ if redo && run.may_be_handed_on() => Ok(Waiting::Step(run.last_step())),
         _ => {
             let (id, now) = (&run.id, run.status_summary().now);
             Err(CommandError::refused(format!("run `{id}` waits for no approval"))

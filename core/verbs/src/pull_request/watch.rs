@@ -185,7 +185,7 @@ async fn red(io: &Io, store: &mut Store, found: Feedback) -> Result<Watched, Com
     if let Some(why) = why_not {
         return leave(io, store, why).await;
     }
-    let step = run.steps.len() as u32;
+    let step = run.last_step();
     let Feedback { cause, reason, output, reviews } = found;
     let cause = cause.unwrap_or(RepairCause::Checks);
     let repair = Repair { cause, reason, commit, reviews };

@@ -1,0 +1,370 @@
+//! Steps that work side by side. Each has a fork: a run of one step, with a worktree and a driver of its
+//! own. This process begins forks, waits for them, and merges what they did in the order of the steps.
+//!
+//! The record of the run says which forks there are before any of them works, so a fork outlives this
+//! process, and the next one finds it.
+
+mod begin;
+mod merge;
+
+use std::collections::BTreeMap;
+
+use crate::run::advice;
+use crate::run::background::{has_started, is_for_driver, launch_driver};
+use crate::run::context::{Halt, RunContext};
+use crate::run::driver_lock::driver_of;
+use crate::run::options::RunOptions;
+use crate::state::remote_owner::is_fleets;
+use crate::state::store::{Paths, Store};
+use begin::{begin_fork, can_merge};
+pub(crate) use merge::{Merged, settle, unresolved};
+use onloop_agents::Agent;
+use onloop_effect::{Io, has_redaction};
+use onloop_run::{Event, ForkState, ForkUse, Next, Run, RunStatus, exceeded};
+use onloop_syntax::text;
+
+/// A driver that is killed changes no file, so its lock is looked at in this interval.
+const LOOK_MS: u64 = 5_000;
+
+/// How often this process starts a driver for one fork.
+const MOST_STARTS: u32 = 3;
+
+/// How often, and how many times, it is looked whether an interrupted driver has ended.
+const STOP_LOOK_MS: u64 = 50;
+const STOP_LOOKS: u32 = 300;
+
+/// What this process knows about the forks of the run that it drives.
+#[derive(Debug, Default)]
+pub(crate) struct Forks {
+    /// How many steps may work at once; below 2: one after the other.
+    most: u32,
+    /// How often it has started a driver, by step.
+    starts: BTreeMap<u32, u32>,
+    /// How many lines of the log of a fork people have seen, by its id.
+    told: BTreeMap<String, usize>,
+}
+
+/// How a fork stands.
+enum Standing {
+    /// Its driver works.
+    Works,
+    /// It has ended and can be merged; `Some`: its last attempt failed for this reason.
+    Over(Option<String>),
+    /// A person has to do something: what, on one line.
+    Waits(String),
+}
+
+/// Finds out how many steps may work at once in this process, and says why it is one although the
+/// workflow allows more.
+pub(crate) async fn prepare(io: &Io, store: &Store, options: &RunOptions) -> Forks {
+    let most = store.run().settings.max_parallel;
+    let mut forks = Forks::default();
+    if most < 2 || store.run().fork_of.is_some() {
+        return forks;
+    }
+    match why_not(io, store, options).await {
+        None => forks.most = most,
+        Some(why) => {
+            let line = format!("note: the steps run one after the other: {why}");
+            io.note(text::wrapped(&line, 80, 6)).await;
+        }
+    }
+    forks
+}
+
+async fn why_not(io: &Io, store: &Store, options: &RunOptions) -> Option<String> {
+    if store.run().place.worktree_path.is_none() {
+        return Some("the run has no worktree of its own".to_owned());
+    }
+    if io.start().program.is_empty() || is_fleets(io, store.paths()).await {
+        return Some("no other driver can be started here".to_owned());
+    }
+    if options.agents.contains(&Agent::You) {
+        return Some("its agent is `you`".to_owned());
+    }
+    if options.words.iter().any(|word| has_redaction(&io.redacted(word))) {
+        return Some("its options contain a secret value, which onloop does not store".to_owned());
+    }
+    can_merge(io, &store.run().place.execution_root).await.err()
+}
+
+/// Begins the forks that can begin, and sees to those that work: one without a driver gets one, one that
+/// is outdated is dropped, and people see what is new.
+pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
+    if cx.forks.most < 2 {
+        return Ok(());
+    }
+    let open: Vec<(u32, ForkState, String)> =
+        cx.run().forked_steps().map(|(step, fork)| (step, fork.state, fork.run.clone())).collect();
+    let mut at_work = 0;
+    for (step, state, id) in &open {
+        if *state == ForkState::Outdated {
+            drop_fork(cx, *step, id, "what it was based on was done again").await?;
+        } else if let Some(fork) = opened(cx.io, id).await {
+            tell(cx, &fork).await;
+            if matches!(standing(cx, *step, fork).await?, Standing::Works) {
+                at_work += 1;
+            }
+        } else {
+            drop_fork(cx, *step, id, "its record is gone").await?;
+        }
+    }
+    if !exceeded(cx.run()).is_empty() {
+        return Ok(());
+    }
+    let ready = cx.run().ready_to_fork();
+    // A step that works alone needs no worktree of its own.
+    if cx.run().forked_steps().next().is_none() && ready.len() < 2 {
+        return Ok(());
+    }
+    for step in ready {
+        if at_work >= cx.forks.most {
+            break;
+        }
+        if !begin_fork(cx, step).await? {
+            break;
+        }
+        at_work += 1;
+    }
+    Ok(())
+}
+
+/// Waits until the fork of `step` has ended, and begins others meanwhile.
+///
+/// # Errors
+///
+/// The run stops: the person interrupted, a fork waits for a person, or a budget is used up.
+pub(crate) async fn wait(cx: &mut RunContext<'_>, step: u32) -> Result<(Store, Option<String>), Halt> {
+    cx.store.commit().await?;
+    loop {
+        tend(cx).await?;
+        cx.store.commit().await?;
+        let Some(id) = open_fork(cx.run(), step) else {
+            // It was dropped: its agent acts in the worktree of the run.
+            return Err(Halt::Again);
+        };
+        let Some(fork) = opened(cx.io, &id).await else { continue };
+        match standing(cx, step, fork).await? {
+            Standing::Over(failure) => {
+                let Some(fork) = opened(cx.io, &id).await else { continue };
+                tell(cx, &fork).await;
+                return Ok((fork, failure));
+            }
+            Standing::Waits(what) => {
+                return Err(cx.pause(&format!("step {step} waits: {what}")).await);
+            }
+            Standing::Works => {}
+        }
+        if let Some(reason) = over_budget(cx).await {
+            stop(cx.io, cx.run()).await;
+            return Err(cx.pause(&reason).await);
+        }
+        let folders = folders(cx).await;
+        match cx.io.changes(folders, LOOK_MS).await {
+            Ok(_) => {}
+            Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
+            Err(failure) => return Err(Halt::Failed(failure.into())),
+        }
+        cx.store.look_again().await?;
+        if cx.run().status != RunStatus::Running {
+            return Err(Halt::Stopped);
+        }
+    }
+}
+
+fn open_fork(run: &Run, step: u32) -> Option<String> {
+    let fork = run.step(step)?.fork.as_ref()?;
+    (fork.state == ForkState::Working).then(|| fork.run.clone())
+}
+
+async fn opened(io: &Io, id: &str) -> Option<Store> {
+    Store::open(io, id).await.ok()
+}
+
+/// How a fork stands. One without a driver gets one, unless a person has to do something first.
+async fn standing(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    mut fork: Store,
+) -> Result<Standing, Halt> {
+    if driver_of(cx.io, fork.paths()).await.is_some() {
+        return Ok(Standing::Works);
+    }
+    // It may have ended since it was read.
+    fork.look_again().await?;
+    let run = fork.run();
+    match (run.status, run.next()) {
+        (RunStatus::Completed, _) => return Ok(Standing::Over(None)),
+        (RunStatus::Abandoned, _) => {
+            return Ok(Standing::Over(Some("its run was abandoned".to_owned())));
+        }
+        (_, Next::Blocked(blocker)) => return Ok(Standing::Over(Some(blocker.reason))),
+        (_, _) => {}
+    }
+    let starts = cx.forks.starts.entry(step).or_default();
+    let is_new = *starts == 0 || run.status == RunStatus::Running;
+    let budgets = budgets_of(cx.store.run(), run);
+    let may_go_on = is_for_driver(run) || budgets != run.settings.budgets;
+    if !may_go_on || !is_new || *starts == MOST_STARTS {
+        let why = match (run.next(), &run.pause_reason) {
+            (Next::Ask(question), _) => advice::reason(run, &question),
+            (_, Some(reason)) => reason.clone(),
+            (_, None) => "its driver ends before it has done anything".to_owned(),
+        };
+        let log = fork.paths().driver_log();
+        return Ok(Standing::Waits(format!("{} (its output: {log})", text::one_line(&why))));
+    }
+    *starts += 1;
+    if budgets != fork.run().settings.budgets {
+        fork.apply(Event::BudgetsChanged(budgets))?;
+        fork.commit().await?;
+    }
+    start(cx.io, &fork).await;
+    Ok(Standing::Works)
+}
+
+/// What a fork may use: what is left to the run, and what it has used already.
+fn budgets_of(run: &Run, fork: &Run) -> onloop_workflow::Budgets {
+    let left = run.remaining_budgets();
+    let plus = |left: Option<u64>, used: u64| left.map(|left| left.saturating_add(used));
+    let attempts = fork.steps.iter().map(|record| u64::from(record.attempts)).sum();
+    onloop_workflow::Budgets {
+        total_attempts: plus(left.total_attempts, attempts),
+        agents: plus(left.agents, fork.usage.agents),
+        elapsed_minutes: plus(left.elapsed_minutes, fork.active_ms / 60_000),
+        tokens: plus(left.tokens, fork.usage.tokens.known().unwrap_or_default()),
+        cost: left
+            .cost
+            .map(|cost| cost.saturating_add(fork.usage.cost.known().unwrap_or_default())),
+    }
+}
+
+async fn start(io: &Io, fork: &Store) {
+    if let Err(failure) = launch_driver(io, fork).await {
+        let why = text::one_line(&failure.message);
+        io.note(format!("warning: no driver of run {} was started: {why}", fork.run().id)).await;
+        return;
+    }
+    has_started(io, fork).await;
+}
+
+/// Shows what is new in the log of a fork.
+async fn tell(cx: &mut RunContext<'_>, fork: &Store) {
+    let run = fork.run();
+    let told = cx.forks.told.entry(run.id.clone()).or_default();
+    let new = run.events.get(*told..).unwrap_or_default();
+    *told = run.events.len();
+    for entry in new.iter().filter(|entry| entry.step.is_some()) {
+        cx.io.note(format!("  ⑂ {}", entry.text)).await;
+    }
+}
+
+/// Why the run has to stop: what the forks at work have used counts as well.
+async fn over_budget(cx: &RunContext<'_>) -> Option<String> {
+    let mut whole = cx.run().clone();
+    for (_, fork) in cx.run().forked_steps() {
+        if let Some(fork) = opened(cx.io, &fork.run).await {
+            let usage = Event::UsageReported(fork.run().usage);
+            whole.apply(cx.io.now(), &usage).ok()?;
+        }
+    }
+    (!exceeded(&whole).is_empty()).then(|| advice::budget_words(&whole))
+}
+
+async fn folders(cx: &RunContext<'_>) -> Vec<String> {
+    let mut folders = vec![cx.store.paths().folder().to_owned()];
+    let home = cx.store.home();
+    for (_, fork) in cx.run().forked_steps() {
+        folders.push(Paths::new(home, "", &fork.run).folder().to_owned());
+    }
+    folders
+}
+
+/// Gives a fork up. Its step begins anew when its turn comes.
+async fn drop_fork(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    id: &str,
+    reason: &str,
+) -> Result<(), Halt> {
+    let used = match opened(cx.io, id).await {
+        None => ForkUse::default(),
+        Some(fork) => {
+            stop_one(cx.io, &fork).await;
+            let fork = opened(cx.io, id).await.unwrap_or(fork);
+            remove_worktree(cx.io, &fork).await;
+            fork.run().used_as_fork()
+        }
+    };
+    let (reason, used) = (reason.to_owned(), Box::new(used));
+    cx.store.apply(Event::ForkDropped { step, reason, used })?;
+    cx.store.commit().await?;
+    Ok(())
+}
+
+/// Removes the worktree and the branch of a fork; what it did is in its checkpoints.
+async fn remove_worktree(io: &Io, fork: &Store) {
+    begin::remove_worktree(io, &fork.run().place).await;
+}
+
+/// Interrupts the drivers of all forks of a run, and waits until they have ended. Returns how many there
+/// were.
+pub async fn stop(io: &Io, run: &Run) -> usize {
+    let mut stopped = 0;
+    let ids: Vec<String> = run.forked_steps().map(|(_, fork)| fork.run.clone()).collect();
+    let mut forks = Vec::new();
+    for id in &ids {
+        forks.extend(opened(io, id).await);
+    }
+    for fork in &forks {
+        if let Some(holder) = driver_of(io, fork.paths()).await {
+            stopped += usize::from(io.interrupt(holder.process, false).await.is_ok());
+        }
+    }
+    for fork in &forks {
+        has_ended(io, fork).await;
+    }
+    stopped
+}
+
+async fn stop_one(io: &Io, fork: &Store) {
+    if let Some(holder) = driver_of(io, fork.paths()).await {
+        // It may have ended by itself meanwhile.
+        let _ = io.interrupt(holder.process, false).await;
+        has_ended(io, fork).await;
+    }
+}
+
+async fn has_ended(io: &Io, fork: &Store) {
+    for _ in 0..STOP_LOOKS {
+        if driver_of(io, fork.paths()).await.is_none() || io.sleep(STOP_LOOK_MS).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Ends the forks of a run that is given up, and removes their worktrees.
+pub async fn give_up(io: &Io, run: &Run) {
+    stop(io, run).await;
+    for (_, fork) in run.forked_steps() {
+        if let Some(fork) = opened(io, &fork.run).await {
+            remove_worktree(io, &fork).await;
+        }
+    }
+}
+
+/// Says which steps go on although this process ends.
+pub(crate) async fn tell_rest(io: &Io, run: &Run) {
+    let mut at_work = Vec::new();
+    for (step, fork) in run.forked_steps() {
+        if let Some(fork) = opened(io, &fork.run).await
+            && driver_of(io, fork.paths()).await.is_some()
+        {
+            at_work.push(step.to_string());
+        }
+    }
+    if !at_work.is_empty() {
+        let steps = at_work.join(", ");
+        io.note(format!("Goes on in the background: step {steps}")).await;
+    }
+}

@@ -1,0 +1,241 @@
+//! Merging the work of a fork into that of its run: without a checkout first, then, once the merge is
+//! recorded, in the worktree of the run.
+
+use crate::git::hardened::says;
+use crate::run::checkpoint::{CheckpointOutcome, take_checkpoint};
+use crate::run::context::{Halt, RunContext};
+use crate::run::forks::{remove_worktree, wait};
+use crate::state::store::Store;
+use onloop_effect::{Failure, FailureKind, GitRequest, Io};
+use onloop_run::{
+    Checkpoint, CheckpointMoment, Event, Fork, ForkMerge, ForkState, Run, StepRecord,
+};
+use onloop_syntax::limits;
+use onloop_syntax::text;
+
+/// What came of a fork.
+pub(crate) enum Merged {
+    /// Its work is in the worktree of the run, and its checks passed.
+    Done,
+    /// Its work is in the worktree of the run, and its last attempt failed for this reason.
+    Failed(String),
+    /// These files have both sides; an agent has to bring them together.
+    Conflicts,
+    /// A person has to look: why, on one line.
+    Stuck(String),
+}
+
+/// Waits for the fork of a step and puts its work into the worktree of the run.
+pub(crate) async fn settle(cx: &mut RunContext<'_>, step: u32) -> Result<Merged, Halt> {
+    let state = fork_of(cx.run(), step).state;
+    if matches!(state, ForkState::Working | ForkState::Outdated) {
+        let (fork, failure) = wait(cx, step).await?;
+        if let Some(why) = merge(cx, step, &fork, failure).await? {
+            return Ok(Merged::Stuck(why));
+        }
+    }
+    let fork = fork_of(cx.run(), step).clone();
+    let place = &cx.run().place;
+    let restore = GitRequest::Restore {
+        cwd: place.execution_root.clone(),
+        index: cx.store.paths().index(),
+        commit: fork.merged.clone().unwrap_or_default(),
+        paths: Vec::new(),
+        programs: cx.run().trusted_programs().map(str::to_owned),
+    };
+    match cx.io.git(restore).await {
+        Ok(()) => {}
+        Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
+        Err(failure) => {
+            let why = text::one_line(&failure.message);
+            return Ok(Merged::Stuck(format!("its work cannot be put into the worktree: {why}")));
+        }
+    }
+    if let Ok(store) = Store::open(cx.io, &fork.run).await {
+        remove_worktree(cx.io, &store).await;
+    }
+    Ok(match fork.failure {
+        Some(failure) => Merged::Failed(failure),
+        None if fork.conflicts.is_empty() => Merged::Done,
+        None => Merged::Conflicts,
+    })
+}
+
+fn fork_of(run: &Run, step: u32) -> &Fork {
+    let fork = run.step(step).and_then(|record| record.fork.as_ref());
+    fork.expect("callers name a step with a fork")
+}
+
+/// Merges without a checkout and records it; returns why that cannot be done.
+async fn merge(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    fork: &Store,
+    failure: Option<String>,
+) -> Result<Option<String>, Halt> {
+    let id = fork.run().id.clone();
+    let Some(theirs) = fork.run().last_checkpoint().cloned() else {
+        let why = failure.unwrap_or_else(|| "it has left no work".to_owned());
+        return abandon(cx, step, fork, format!("run {id}: {why}")).await;
+    };
+    let attempt = cx.run().step(step).map_or(0, |record| record.attempts);
+    let moment = CheckpointMoment::Started { step, attempt };
+    match take_checkpoint(cx.io, cx.store, moment).await {
+        CheckpointOutcome::Taken => {}
+        CheckpointOutcome::Interrupted => return Err(Halt::Interrupted),
+        CheckpointOutcome::NoRepository => return Ok(Some("the repository is gone".to_owned())),
+        CheckpointOutcome::Missed(why) => return Ok(Some(why)),
+    }
+    cx.store.commit().await?;
+    let ours = cx.run().last_checkpoint().expect("it was just taken").clone();
+    let name = format!("{}/merge-{step}", cx.run().id);
+    let made = match make_merge(cx.io, cx.run(), (&ours, &theirs), &name, step).await {
+        Ok(made) => made,
+        Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
+        Err(failure) => {
+            let why = text::one_line(&failure.message);
+            return Ok(Some(format!("the work of run {id} cannot be merged: {why}")));
+        }
+    };
+    if let Some(failure) = &failure
+        && !made.conflicts.is_empty()
+    {
+        let count = text::counted(made.conflicts.len() as u64, "conflict");
+        return abandon(cx, step, fork, format!("{failure}; its work has {count}")).await;
+    }
+    let used = fork.run().used_as_fork();
+    let merge = ForkMerge { step, commit: made.commit, conflicts: made.conflicts, failure, used };
+    cx.store.apply(Event::ForkMerged(Box::new(merge)))?;
+    let line = cx.run().events.last().map(|entry| entry.text.clone()).unwrap_or_default();
+    cx.store.note(line);
+    cx.store.commit().await?;
+    Ok(None)
+}
+
+/// Gives up a fork whose work cannot be merged, and keeps its worktree; returns what a person is told.
+async fn abandon(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    fork: &Store,
+    why: String,
+) -> Result<Option<String>, Halt> {
+    let (reason, used) = (why.clone(), Box::new(fork.run().used_as_fork()));
+    cx.store.apply(Event::ForkDropped { step, reason, used })?;
+    cx.store.commit().await?;
+    let path = fork.run().place.worktree_path.clone().unwrap_or_default();
+    Ok(Some(format!("{why}; what it did is in {path}")))
+}
+
+/// A merge that no checkout has yet.
+struct MadeMerge {
+    commit: String,
+    conflicts: Vec<String>,
+}
+
+/// Merges two checkpoints into a commit with this name below `refs/onloop/`. The work itself cannot choose
+/// how: its attributes are not read.
+async fn make_merge(
+    io: &Io,
+    run: &Run,
+    (ours, theirs): (&Checkpoint, &Checkpoint),
+    name: &str,
+    step: u32,
+) -> Result<MadeMerge, Failure> {
+    let root = &run.place.execution_root;
+    let ask = async |words: &[&str]| {
+        let said = says(io, root, words, Some(Vec::new()), limits::GIT_ACT_TIMEOUT_MS).await?;
+        Ok::<String, Failure>(String::from_utf8_lossy(&said).into_owned())
+    };
+    let none = ask(&["hash-object", "-t", "tree", "--stdin"]).await?;
+    let attributes = format!("--attr-source={}", none.trim());
+    let merged = ask(&[
+        &attributes,
+        "-c",
+        "merge.conflictStyle=merge",
+        "-c",
+        "merge.renames=true",
+        "merge-tree",
+        "--write-tree",
+        "-z",
+        "--name-only",
+        "--no-messages",
+        &ours.commit,
+        &theirs.commit,
+    ])
+    .await?;
+    let mut parts = merged.split('\0').filter(|part| !part.is_empty());
+    let tree = parts.next().unwrap_or_default().to_owned();
+    let mut conflicts: Vec<String> = parts.map(str::to_owned).collect();
+    conflicts.sort();
+    conflicts.dedup();
+    if tree.is_empty() {
+        return Err(Failure::new(FailureKind::Other, "git says nothing about the merge"));
+    }
+    let message = format!("Merge step {step} of {}", run.id);
+    let commit = ask(&[
+        "-c",
+        "user.name=onloop",
+        "-c",
+        "user.email=onloop@localhost",
+        "commit-tree",
+        &tree,
+        "-p",
+        &ours.commit,
+        "-p",
+        &theirs.commit,
+        "-m",
+        &message,
+    ])
+    .await?;
+    let commit = commit.trim().to_owned();
+    ask(&["update-ref", &format!("refs/onloop/{name}"), &commit]).await?;
+    Ok(MadeMerge { commit, conflicts })
+}
+
+/// Why the merge of a step does not hold: files that still have both sides. They are named with the
+/// checkpoints that keep each side.
+pub(crate) async fn unresolved(io: &Io, run: &Run, record: &StepRecord) -> Option<String> {
+    let fork = record.fork.as_ref().filter(|fork| !fork.conflicts.is_empty())?;
+    let top = run.place.worktree_path.as_ref()?;
+    let mut left = Vec::new();
+    for path in &fork.conflicts {
+        let limit = limits::CHECKPOINT_FILE_BYTES;
+        let Ok((bytes, _)) = io.read(&format!("{top}/{path}"), limit).await else { continue };
+        if has_both_sides(&bytes) {
+            left.push(format!("`{}`", text::one_line(path)));
+        }
+    }
+    if left.is_empty() {
+        return None;
+    }
+    let (id, step, files) = (&run.id, record.step.number, left.join(", "));
+    let theirs = &fork.run;
+    Some(format!(
+        "the conflict with other steps is not resolved in {files}; the work before is \
+         `refs/onloop/{id}/{step}-1-start`, that of the step `refs/onloop/{theirs}/`"
+    ))
+}
+
+/// Whether a file has the lines with which git marks a conflict.
+fn has_both_sides(bytes: &[u8]) -> bool {
+    let has = |mark: &[u8]| {
+        bytes.split(|byte| *byte == b'\n').any(|line| {
+            line.starts_with(mark) && matches!(line.get(mark.len()), None | Some(b' ' | b'\r'))
+        })
+    };
+    has(b"<<<<<<<") && has(b"=======") && has(b">>>>>>>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_is_known_by_its_three_marks() {
+        assert!(has_both_sides(b"a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"));
+        assert!(has_both_sides(b"<<<<<<< o\r\n=======\r\n>>>>>>> t\r\n"));
+        for fine in ["Title\n=======\n", "<<<<<<<<\n========\n>>>>>>>>\n", "", "a <<<<<<< b\n"] {
+            assert!(!has_both_sides(fine.as_bytes()), "{fine}");
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! Steps that work side by side: each in a run of its own, a fork, in a worktree of its own. What forks
+//! did is merged into the work of the run in the order of the steps.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+
+use super::event::{Amount, GateDecision, TurnRecord, Usage};
+use super::gate::{GateRule, gate_rule};
+use super::held::WorkHold;
+use super::record::*;
+use onloop_syntax::form::is_default;
+use onloop_syntax::money::Money;
+use onloop_syntax::text::words;
+use onloop_syntax::time::Timestamp;
+use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Step};
+
+/// The fork in which a step works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fork {
+    /// Id of its run.
+    pub run: String,
+    /// The commit at which it began: a checkpoint of this run.
+    pub base: String,
+    /// How far it is.
+    pub state: ForkState,
+    /// The commit that holds its work merged with that of this run, once it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub merged: Option<String>,
+    /// Files in which both have changed the same lines; the merge has both sides of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+    /// Why its last attempt failed; `None`: its checks passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+words! {
+    /// How far a fork is.
+    pub enum ForkState {
+        /// Its agent works, or it waits to be merged.
+        Working = "working",
+        /// The merge is recorded, and its files are being put into the checkout of the run.
+        Merging = "merging",
+        /// Its work is part of the run.
+        Merged = "merged",
+        /// What it was based on is not there any more: it is to be dropped.
+        Outdated = "outdated",
+    }
+}
+
+/// The run that a fork belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkOf {
+    /// Its id.
+    pub run: String,
+    /// Number of its step, here and there.
+    pub step: u32,
+    /// How many steps that run has.
+    pub steps: u32,
+}
+
+/// What a fork used. The run that it belongs to counts it as its own.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkUse {
+    /// Its attempts.
+    pub attempts: u32,
+    /// Those of them that do not count towards the limit.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub uncounted: u32,
+    /// As [`StepRecord::baseline`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Vec<u32>>,
+    /// Its turns. Their conversations belong to another folder and are not continued.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<TurnRecord>,
+    /// What its agents used.
+    pub usage: Usage,
+    /// How what worked for it was confined.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub holds: Vec<WorkHold>,
+}
+
+/// A fork whose work was merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkMerge {
+    /// Number of the step, from 1.
+    pub step: u32,
+    /// The commit of the merge.
+    pub commit: String,
+    /// As [`Fork::conflicts`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
+    /// As [`Fork::failure`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// What it used.
+    pub used: ForkUse,
+}
+
+/// What a forked run begins with besides its step.
+#[derive(Clone, Debug)]
+pub struct ForkBeginning {
+    /// See [`Run::fork_id`].
+    pub id: String,
+    /// Number of the step, from 1.
+    pub step: u32,
+    /// The worktree, its branch and the workflow file in it.
+    pub place: Place,
+    /// The commit that is checked out in it.
+    pub base: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Run {
+    /// Whether steps may work side by side.
+    pub fn may_fork(&self) -> bool {
+        self.settings.max_parallel > 1 && self.place.worktree_path.is_some()
+    }
+
+    /// The steps that can begin now in forks, besides those that work already: what they depend on is
+    /// done and decided.
+    pub fn ready_to_fork(&self) -> Vec<u32> {
+        let is_new = |record: &&StepRecord| record.is_new() && record.fork.is_none();
+        let ready = self.steps.iter().filter(is_new).map(|record| record.step.number);
+        ready.filter(|step| self.depends_on_settled(*step)).collect()
+    }
+
+    /// Whether all steps that `step` depends on are done and decided.
+    pub(super) fn depends_on_settled(&self, step: u32) -> bool {
+        let Some(record) = self.step(step) else { return false };
+        record.depends_on().into_iter().all(|needed| self.is_settled(needed))
+    }
+
+    /// Whether a step is done and its gate open.
+    pub(super) fn is_settled(&self, step: u32) -> bool {
+        let Some(record) = self.step(step) else { return false };
+        let is_open = match (record.gate, gate_rule(self, record)) {
+            (Some(gate), _) => gate.decision == GateDecision::Approved,
+            (None, GateRule::Open) => true,
+            (None, GateRule::Automatic(_) | GateRule::Human(_)) => false,
+        };
+        record.status == StepStatus::Done && is_open
+    }
+
+    /// The steps whose forks work or wait to be merged.
+    pub fn forked_steps(&self) -> impl Iterator<Item = (u32, &Fork)> {
+        self.steps.iter().filter_map(|record| {
+            let fork = record.fork.as_ref()?;
+            let is_open = matches!(fork.state, ForkState::Working | ForkState::Outdated);
+            is_open.then_some((record.step.number, fork))
+        })
+    }
+
+    /// Every step that is worked on now, the smallest number first.
+    pub fn current_steps(&self) -> Vec<u32> {
+        let is_current = |record: &&StepRecord| {
+            let is_forked =
+                record.fork.as_ref().is_some_and(|fork| fork.state == ForkState::Working);
+            matches!(record.status, StepStatus::InProgress(_)) || is_forked
+        };
+        let numbers = self.steps.iter().filter(is_current).map(|record| record.step.number);
+        match numbers.collect::<Vec<_>>() {
+            none if none.is_empty() => vec![self.current_step()],
+            steps => steps,
+        }
+    }
+
+    /// The id of the next fork of a step.
+    pub fn fork_id(&self, step: u32) -> String {
+        let forks = |entry: &&super::event::LogEntry| {
+            entry.event == "step_forked" && entry.step == Some(step)
+        };
+        let earlier = self.events.iter().filter(forks).count();
+        let again = if earlier == 0 { String::new() } else { format!("-{}", earlier + 1) };
+        format!("{}.step-{step}{again}", self.id)
+    }
+
+    /// The record of a fork: one step, which no person is asked about. The run that it belongs to does
+    /// what concerns the whole work: gates, reviews, commits, and its checks once more.
+    ///
+    /// # Panics
+    ///
+    /// The run has no such step.
+    pub fn fork(&self, beginning: ForkBeginning) -> Run {
+        let ForkBeginning { id, step: number, place, base, at } = beginning;
+        let step = &self.step(number).expect("callers name steps that exist").step;
+        let checks = step.checks.iter().filter(|check| is_machine_check(check)).cloned().collect();
+        let forked =
+            Step { gate: None, depends_on: None, checks, ..step.clone() };
+        let settings = RunSettings {
+            auto_approve: false,
+            budgets: self.remaining_budgets(),
+            commit: CommitWhen::default(),
+            reverify: false,
+            review_agent: None,
+            issue: None,
+            pr_repairs: None,
+            max_parallel: 1,
+            evidence: EvidenceRules { verify_clean: false, ..self.settings.evidence },
+            ..self.settings.clone()
+        };
+        let reviews = Reviews { base: Some(base), ..Reviews::default() };
+        Run(Record {
+            id,
+            place,
+            settings,
+            status: RunStatus::Running,
+            pause_reason: None,
+            steps: vec![StepRecord::pending(forked)],
+            events: Vec::new(),
+            revision: 0,
+            started_at: at,
+            last_update: at,
+            completed_at: None,
+            active_ms: 0,
+            usage: Usage::default(),
+            reviews,
+            reverified: false,
+            verified_clean: false,
+            finish: None,
+            finish_intent: None,
+            pull_request: None,
+            turns: Vec::new(),
+            waits: Vec::new(),
+            set_up: None,
+            acting: None,
+            holds: Vec::new(),
+            finished_commit: None,
+            checkpoints: Vec::new(),
+            fork_of: Some(ForkOf { run: self.id.clone(), step: number, steps: self.steps.len() as u32 }),
+            unknown: Map::new(),
+        })
+    }
+
+    /// What is left of the bounds on the whole run.
+    pub fn remaining_budgets(&self) -> Budgets {
+        let limits = &self.settings.budgets;
+        let attempts: u64 = self.steps.iter().map(|step| u64::from(step.attempts)).sum();
+        let left = |limit: Option<u64>, used: u64| limit.map(|limit| limit.saturating_sub(used));
+        // What is unknown may be any amount, and stays unknown in a fork.
+        let tokens = self.usage.tokens.known().unwrap_or(u64::MAX);
+        let cost = match self.usage.cost {
+            Amount::Known(used) => limits.cost.map(|limit| limit.saturating_sub(used)),
+            Amount::Unknown => limits.cost.map(|_| Money::default()),
+        };
+        Budgets {
+            total_attempts: left(limits.total_attempts, attempts),
+            agents: left(limits.agents, self.usage.agents),
+            elapsed_minutes: left(limits.elapsed_minutes, self.active_ms / 60_000),
+            tokens: left(limits.tokens, tokens),
+            cost,
+        }
+    }
+
+    /// What this fork has used, as the run that it belongs to counts it.
+    pub fn used_as_fork(&self) -> ForkUse {
+        let record = &self.steps[0];
+        let turn = |turn: &TurnRecord| TurnRecord { session: None, ..turn.clone() };
+        ForkUse {
+            attempts: record.attempts,
+            uncounted: record.uncounted,
+            baseline: record.baseline.clone(),
+            turns: self.turns.iter().map(turn).collect(),
+            usage: self.usage,
+            holds: self.holds.clone(),
+        }
+    }
+}

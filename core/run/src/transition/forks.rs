@@ -1,0 +1,142 @@
+//! What happens to the forks of a run.
+
+use super::Refusal;
+use crate::checkpoint::CheckpointKind;
+use crate::event::*;
+use crate::fork::*;
+use crate::record::*;
+use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
+
+impl Run {
+    pub(super) fn fork_step(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        run: &str,
+        base: &str,
+    ) -> Result<(), Refusal> {
+        self.demand_running("step_forked")?;
+        self.demand_step(step)?;
+        if !self.may_fork() || !self.ready_to_fork().contains(&step) {
+            let what = format!("step {step} cannot work beside others now");
+            return Err(Refusal::NotDue { what });
+        }
+        let record = self.step_mut(step).expect("looked up above");
+        record.fork = Some(Fork {
+            run: run.to_owned(),
+            base: base.to_owned(),
+            state: ForkState::Working,
+            merged: None,
+            conflicts: Vec::new(),
+            failure: None,
+        });
+        let text = format!("⑂ Step {step}: {}, in a worktree of its own", record.step.name);
+        self.log(at, "step_forked", Some(step), text, "");
+        Ok(())
+    }
+
+    /// The step has the attempts of its fork now, and everything else that it did.
+    pub(super) fn merge_fork(&mut self, at: Timestamp, merge: &ForkMerge) -> Result<(), Refusal> {
+        self.demand_running("fork_merged")?;
+        let step = merge.step;
+        let record = self.demand_in_progress(step)?;
+        let is_due = |fork: &Fork| fork.state == ForkState::Working;
+        let Some(fork) = record.fork.as_ref().filter(|fork| is_due(fork)) else {
+            return Err(Refusal::NotDue { what: format!("step {step} has no fork to merge") });
+        };
+        let has_moved = self.has_moved_since(&fork.base, step);
+        self.take_use(&merge.used)?;
+        let record = self.step_mut(step).expect("looked up above");
+        record.attempts += merge.used.attempts.saturating_sub(1);
+        record.uncounted += merge.used.uncounted;
+        record.baseline.clone_from(&merge.used.baseline);
+        let fork = record.fork.as_mut().expect("looked at above");
+        fork.state = ForkState::Merging;
+        fork.merged = Some(merge.commit.clone());
+        fork.conflicts.clone_from(&merge.conflicts);
+        fork.failure.clone_from(&merge.failure);
+        if has_moved {
+            self.make_stale();
+        }
+        let conflicts = merge.conflicts.len() as u64;
+        let with = match conflicts {
+            0 => String::new(),
+            _ => format!(", with conflicts in {}", text::counted(conflicts, "file")),
+        };
+        let text = format!("⑂ Step {step}: Merged into the work of the run{with}");
+        self.log(at, "fork_merged", Some(step), text, &merge.conflicts.join("\n"));
+        Ok(())
+    }
+
+    /// The step begins anew when its turn comes. What its fork used stays counted.
+    pub(super) fn drop_fork(
+        &mut self,
+        at: Timestamp,
+        step: u32,
+        reason: &str,
+        used: &ForkUse,
+    ) -> Result<(), Refusal> {
+        self.demand_unfinished("fork_dropped")?;
+        let record = self.demand_step(step)?;
+        let is_open =
+            |fork: &Fork| matches!(fork.state, ForkState::Working | ForkState::Outdated);
+        if !record.fork.as_ref().is_some_and(is_open) {
+            return Err(Refusal::NotDue { what: format!("step {step} has no fork to drop") });
+        }
+        self.take_use(used)?;
+        self.step_mut(step).expect("looked up above").fork = None;
+        let text = format!("⑂ Step {step}: Its worktree is dropped: {reason}");
+        self.log(at, "fork_dropped", Some(step), text, "");
+        Ok(())
+    }
+
+    fn take_use(&mut self, used: &ForkUse) -> Result<(), Refusal> {
+        self.report_usage(used.usage)?;
+        self.0.turns.extend(used.turns.iter().cloned());
+        for hold in &used.holds {
+            hold.clone().put(&mut self.0.holds);
+        }
+        Ok(())
+    }
+
+    /// Whether other steps have changed the work since the checkpoint `base`.
+    fn has_moved_since(&self, base: &str, step: u32) -> bool {
+        let others = self.checkpoints.iter().rev().take_while(|taken| taken.commit != base);
+        others.into_iter().any(|taken| match taken.moment.kind() {
+            CheckpointKind::Acted | CheckpointKind::Verified => {
+                taken.moment.step().is_some_and(|other| other != step)
+            }
+            CheckpointKind::Begun | CheckpointKind::Started | CheckpointKind::Undone => false,
+        })
+    }
+
+    /// The merge is in the checkout.
+    pub(super) fn settle_fork(&mut self, step: u32) {
+        let fork = self.step_mut(step).and_then(|record| record.fork.as_mut());
+        if let Some(fork) = fork.filter(|fork| fork.state == ForkState::Merging) {
+            fork.state = ForkState::Merged;
+        }
+    }
+
+    /// Forks that depend on `step` began with work that is done again; with `None`, all of them.
+    pub(super) fn outdate_forks(&mut self, step: Option<u32>) {
+        let outdated: Vec<u32> = self
+            .forked_steps()
+            .map(|(number, _)| number)
+            .filter(|number| step.is_none_or(|step| self.depends_on(*number, step)))
+            .collect();
+        for number in outdated {
+            if let Some(fork) = self.step_mut(number).and_then(|record| record.fork.as_mut()) {
+                fork.state = ForkState::Outdated;
+            }
+        }
+    }
+
+    /// Whether a step depends on another, also through others.
+    fn depends_on(&self, step: u32, on: u32) -> bool {
+        let Some(record) = self.step(step) else { return false };
+        // They have smaller numbers, so this ends.
+        record.depends_on().into_iter().any(|needed| needed == on || self.depends_on(needed, on))
+    }
+}
