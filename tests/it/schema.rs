@@ -131,6 +131,7 @@ fn every_record_that_is_written_fits_its_schema_and_fills_it() {
             "verify_clean",
             "verified_clean",
             "max_review_rounds",
+            "max_parallel",
             "pull_request",
         ];
         let missing = known("/properties").keys().filter(|key| written.get(key).is_none());

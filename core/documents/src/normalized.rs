@@ -14,7 +14,7 @@ pub const SCHEMA: &str = "hotl.workflow/v1";
 /// them.
 pub fn normalize(path: &str, plan: &Plan) -> Value {
     let budgets = &plan.budgets;
-    json!({
+    let mut document = json!({
         "schema": SCHEMA,
         "source": { "format": "hotl-markdown", "path": path },
         "workflow": {
@@ -32,7 +32,11 @@ pub fn normalize(path: &str, plan: &Plan) -> Value {
             "total_steps": plan.steps.len(),
             "steps": plan.steps.iter().map(step).collect::<Vec<_>>(),
         },
-    })
+    });
+    if plan.max_parallel > 1 {
+        document["workflow"]["max_parallel"] = json!(plan.max_parallel);
+    }
+    document
 }
 
 /// Bounds; `max_tokens` came later, and readers expect it only where it says something.
@@ -72,6 +76,9 @@ fn step(step: &Step) -> Value {
         "verify": verify,
         "gate": step.gate.map(Gate::as_str),
     });
+    if let Some(depends_on) = &step.depends_on {
+        document["depends_on"] = json!(depends_on);
+    }
     if step.baseline {
         document["baseline"] = json!(true);
     }
@@ -161,6 +168,18 @@ mod tests {
         - [ ] **Step 2: Two**\naction: do\nloop: false\nverify:\n  - type: shell\n    command: make\n    \
         timeout: 5s\n    env:\n      A: b\n  - type: artifact\n    path: out\n    assert:\n      \
         kind: exists\ngate: human\n";
+
+    #[test]
+    fn a_graph_is_there_where_the_file_says_it() {
+        let file = FILE
+            .replacen("branch", "worktree: true\nmax_parallel: 3\nbranch", 1)
+            .replace("gate: human", "gate: human\ndepends_on: []");
+        let plan = onloop_workflow::parse("hotl-workflow-a.md", file.as_bytes()).plan.unwrap();
+        let workflow = &normalize("hotl-workflow-a.md", &plan)["workflow"];
+        assert_eq!(workflow["max_parallel"], 3);
+        assert_eq!(workflow["steps"][0].get("depends_on"), None);
+        assert_eq!(workflow["steps"][1]["depends_on"], json!([]));
+    }
 
     #[test]
     fn a_plan_in_the_normal_form() {

@@ -4,6 +4,7 @@ use serde_json::Map;
 
 use super::event::{Usage, Written};
 use super::record::*;
+use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::Plan;
@@ -54,6 +55,15 @@ pub enum RestoreError {
         /// Number of the step.
         step: u32,
     },
+    /// It needs a step that does not come before it.
+    #[error("step {step} depends on a step that does not come before it")]
+    BadDependency {
+        /// Number of the step.
+        step: u32,
+    },
+    /// `max_parallel` is not from 1 to [`limits::PARALLEL_STEPS`].
+    #[error("`max_parallel` is {0}, expected 1 to {most}", most = limits::PARALLEL_STEPS)]
+    BadMaxParallel(u32),
     /// The results are not those of the step's checks, in their order.
     #[error("step {step} has results that do not belong to its checks")]
     StrayResult {
@@ -105,6 +115,7 @@ impl Run {
                 allow: plan.allow.clone(),
                 protect: plan.protect.clone(),
                 commit: plan.commit,
+                max_parallel: plan.max_parallel,
                 setup: plan.setup.clone(),
                 confine: plan.confine,
                 network: plan.network.clone(),
@@ -157,6 +168,10 @@ impl Run {
         if record.steps.is_empty() {
             return Err(RestoreError::NoSteps);
         }
+        let parallel = record.settings.max_parallel;
+        if !(1..=limits::PARALLEL_STEPS).contains(&parallel) {
+            return Err(RestoreError::BadMaxParallel(parallel));
+        }
         let first = record.fork_of.as_ref().map_or(1, |fork_of| fork_of.step);
         for (expected, step) in (first..).zip(&record.steps) {
             let found = step.step.number;
@@ -165,6 +180,9 @@ impl Run {
             }
             if step.uncounted > step.attempts {
                 return Err(RestoreError::TooManyUncounted { step: found });
+            }
+            if step.depends_on().iter().any(|needed| !(1..found).contains(needed)) {
+                return Err(RestoreError::BadDependency { step: found });
             }
             let in_order = step.results.is_sorted_by(|a, b| a.check < b.check);
             let last = step.results.last().map(|result| result.check as usize);

@@ -392,6 +392,9 @@ pub struct Adoption {
     /// When verified work is committed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub commit: CommitWhen,
+    /// Most steps that run at the same time, above 1; `None`: one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_parallel: Option<u32>,
     /// Lines of shell that make a fresh worktree ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,

@@ -187,7 +187,7 @@ impl Run {
         let step = &self.step(number).expect("callers name steps that exist").step;
         let checks = step.checks.iter().filter(|check| is_machine_check(check)).cloned().collect();
         let forked =
-            Step { gate: None, depends_on: None, checks, ..step.clone() };
+            Step { gate: None, depends_on: Some(Vec::new()), checks, ..step.clone() };
         let settings = RunSettings {
             auto_approve: false,
             budgets: self.remaining_budgets(),

@@ -173,6 +173,8 @@ pub struct RunSettings {
     pub protect: Vec<String>,
     /// When verified work is committed.
     pub commit: CommitWhen,
+    /// Most steps that run at the same time.
+    pub max_parallel: u32,
     /// Lines of shell that make a fresh worktree ready, before the first step.
     pub setup: Vec<String>,
     /// Digest of the plan; empty in records of older generations.
@@ -539,6 +541,11 @@ impl StepRecord {
     /// Whether its fork works, or its merge is not in the checkout yet.
     pub fn has_unmerged_fork(&self) -> bool {
         self.fork.as_ref().is_some_and(|fork| fork.state != ForkState::Merged)
+    }
+
+    /// The numbers of the earlier steps that have to be done before it begins, sorted.
+    pub fn depends_on(&self) -> Vec<u32> {
+        self.step.depends_on()
     }
 
     /// Highest number of attempts.

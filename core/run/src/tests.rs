@@ -367,7 +367,7 @@ fn a_record_that_no_run_can_have_is_not_restored() {
         inputs: None,
     };
     type Change = Box<dyn Fn(&mut Record)>;
-    let table: [(Change, &str); 5] = [
+    let table: [(Change, &str); 7] = [
         (Box::new(|r| "../x".clone_into(&mut r.id)), "`run_id` is \"../x\""),
         (Box::new(|r| r.steps.clear()), "`steps` is empty, expected at least one step"),
         (Box::new(|r| r.steps.swap(0, 1)), "the step at place 1 has the number 2"),
@@ -375,6 +375,11 @@ fn a_record_that_no_run_can_have_is_not_restored() {
             Box::new(|r| r.steps[1].uncounted = 1),
             "step 2 has more uncounted attempts than attempts",
         ),
+        (
+            Box::new(|r| r.steps[1].step.depends_on = Some(vec![1, 2])),
+            "step 2 depends on a step that does not come before it",
+        ),
+        (Box::new(|r| r.settings.max_parallel = 0), "`max_parallel` is 0, expected 1 to 16"),
         (
             Box::new(move |r| r.steps[0].results = vec![stray.clone()]),
             "step 1 has results that do not belong to its checks",

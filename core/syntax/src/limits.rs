@@ -21,6 +21,8 @@ pub const FRONTMATTER_OPEN_BRACKETS: usize = 64;
 pub const CHECKS_PER_STEP: usize = 200;
 /// Highest `max_iterations`.
 pub const ITERATIONS_PER_STEP: u32 = 1000;
+/// Most steps of a run that run at the same time.
+pub const PARALLEL_STEPS: u32 = 16;
 /// Attempts of an `until` loop that names no `max_iterations` (the format's default).
 pub const DEFAULT_ITERATIONS: u32 = 3;
 

@@ -1,6 +1,7 @@
 //! The frontmatter, between the first `---` and the next: settings of the whole workflow.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use onloop_effect::{BranchName, Network, OperatingSystem, Shell};
 use onloop_syntax::diagnostic::Span;
@@ -36,6 +37,7 @@ words! {
         MaxCostUsd = "max_cost_usd",
         MaxTokens = "max_tokens",
         MaxElapsedMinutes = "max_elapsed_minutes",
+        MaxParallel = "max_parallel",
         Allow = "allow",
         Protect = "protect",
         Commit = "commit",
@@ -69,6 +71,7 @@ pub(super) struct Frontmatter {
     pub report_full: bool,
     pub dirty_allowed: bool,
     pub budgets: Budgets,
+    pub max_parallel: Option<u32>,
     pub allow: Vec<String>,
     pub protect: Vec<String>,
     pub commit: CommitWhen,
@@ -279,7 +282,7 @@ impl<'c> Reader<'c, '_> {
                 self.front.evidence.verify_clean = self.truth(key, value);
             }
             FrontmatterKey::MaxReviewRounds => {
-                self.front.evidence.max_review_rounds = self.rounds(key, value);
+                self.front.evidence.max_review_rounds = self.whole(key, value, 0..=MOST_ROUNDS);
             }
             FrontmatterKey::Baseline => self.front.baseline = self.truth(key, value),
             FrontmatterKey::PolicyProfile => {
@@ -293,6 +296,10 @@ impl<'c> Reader<'c, '_> {
             FrontmatterKey::MaxTokens => self.front.budgets.tokens = self.count(key, value),
             FrontmatterKey::MaxElapsedMinutes => {
                 self.front.budgets.elapsed_minutes = self.count(key, value)
+            }
+            FrontmatterKey::MaxParallel => {
+                let most = limits::PARALLEL_STEPS;
+                self.front.max_parallel = self.whole(key, value, 1..=most);
             }
             FrontmatterKey::MaxCostUsd => self.front.budgets.cost = self.money(key, value),
         }
@@ -492,15 +499,20 @@ impl<'c> Reader<'c, '_> {
         }
     }
 
-    fn rounds(&mut self, key: &'static str, value: &Value<'_>) -> Option<u32> {
+    fn whole(
+        &mut self,
+        key: &'static str,
+        value: &Value<'_>,
+        range: RangeInclusive<u32>,
+    ) -> Option<u32> {
         let (text, span) = self.word(value);
-        let rounds = text.parse::<u32>().ok().filter(|rounds| *rounds <= MOST_ROUNDS);
-        if rounds.is_none() {
-            let expected = "a whole number from 0 to 20";
-            let found = finding::frontmatter::invalid_value(span, key, text, expected, None);
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        if number.is_none() {
+            let expected = format!("a whole number from {} to {}", range.start(), range.end());
+            let found = finding::frontmatter::invalid_value(span, key, text, &expected, None);
             self.findings.push(found);
         }
-        rounds
+        number
     }
 
     fn money(&mut self, key: &'static str, value: &Value<'_>) -> Option<Money> {

@@ -3,6 +3,7 @@
 
 mod classify;
 mod command;
+mod depends_on;
 pub mod duration;
 pub mod edit;
 mod field;
@@ -239,6 +240,10 @@ pub struct Step {
     pub checks: Vec<Check>,
     /// The approval that the finished step needs.
     pub gate: Option<Gate>,
+    /// The numbers of the earlier steps that it needs, sorted, as the file lists them; `None`: the
+    /// file does not say it. [`Step::depends_on`] has the meaning of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depends_on: Option<Vec<u32>>,
     /// Whether the checks run once before the first turn of the agent.
     #[serde(default, skip_serializing_if = "is_default")]
     pub baseline: bool,
@@ -255,6 +260,17 @@ pub struct Step {
     /// person.
     #[serde(rename = "security_sensitive")]
     pub sensitive: bool,
+}
+
+impl Step {
+    /// The numbers of the earlier steps that have to be done before it begins, sorted. A step that
+    /// does not say it needs the step before.
+    pub fn depends_on(&self) -> Vec<u32> {
+        let before = self.number.saturating_sub(1);
+        self.depends_on
+            .clone()
+            .unwrap_or_else(|| (before > 0).then_some(before).into_iter().collect())
+    }
 }
 
 /// A fenced block inside a step.

@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 
+use super::depends_on::{self, DependsOn};
 use super::field::is_field;
 use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
@@ -70,6 +71,7 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
         checkboxes: Vec::new(),
         outline,
         headers: Vec::new(),
+        dependencies: Vec::new(),
         last_number: 0,
         seen_numbers: std::collections::BTreeSet::new(),
     };
@@ -115,6 +117,7 @@ struct Body<'a> {
     checkboxes: Vec<Checkbox>,
     outline: Outline,
     headers: Vec<HeaderPlace>,
+    dependencies: Vec<DependsOn>,
     last_number: u32,
     seen_numbers: std::collections::BTreeSet<u32>,
 }
@@ -138,6 +141,8 @@ impl<'a> Body<'a> {
             }
         }
         self.end_step(self.cursor.source().len());
+        let numbers: Vec<Option<u32>> = self.headers.iter().map(|place| place.number).collect();
+        depends_on::check(&self.dependencies, &numbers, &mut self.findings);
     }
 
     fn line(&mut self, line: Line<'a>) {
@@ -249,10 +254,16 @@ impl<'a> Body<'a> {
             id,
             span: Span::new(header.line.start, end),
         });
-        let source = self.cursor.source();
-        if let Some(step) = draft.finish(number, &self.demands, source, &mut self.findings) {
-            self.steps.push(step);
-        }
+        let (source, findings) = (self.cursor.source(), &mut self.findings);
+        let depends_on = draft.finish_depends_on(number, source, findings);
+        self.steps.extend(draft.finish(
+            number,
+            depends_on.as_ref(),
+            &self.demands,
+            source,
+            findings,
+        ));
+        self.dependencies.extend(depends_on);
     }
 
     fn look_at_header(&mut self, header: Header<'a>) {
@@ -337,6 +348,7 @@ impl<'a> Body<'a> {
                     report_full: front.report_full,
                     dirty_allowed: front.dirty_allowed,
                     budgets: front.budgets,
+                    max_parallel: front.max_parallel.unwrap_or(1),
                     allow: front.allow,
                     protect: front.protect,
                     commit: front.commit,

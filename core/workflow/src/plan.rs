@@ -38,6 +38,8 @@ pub struct PlanParts {
     pub dirty_allowed: bool,
     /// Bounds on the whole run.
     pub budgets: Budgets,
+    /// Most steps that run at the same time, 1 to [`PARALLEL_STEPS`](onloop_syntax::limits::PARALLEL_STEPS).
+    pub max_parallel: u32,
     /// Shell lines that the agent of a run may use when no rule decides about them.
     pub allow: Vec<String>,
     /// Patterns of files that no agent may change, relative to the root of the checkout.
@@ -98,6 +100,7 @@ impl Plan {
             report_full: false,
             dirty_allowed: false,
             budgets: Budgets::default(),
+            max_parallel: 1,
             allow: Vec::new(),
             protect: Vec::new(),
             commit: CommitWhen::default(),

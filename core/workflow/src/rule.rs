@@ -71,6 +71,7 @@ rules! {
     INVALID_MAX_ITERATIONS Error "invalid-max-iterations" "`max_iterations` is from 1 to 1000"
     UNUSED_MAX_ITERATIONS Warning "unused-max-iterations" "`max_iterations` belongs to `loop: until`"
     INVALID_GATE Error "invalid-gate" "`gate` is `human` or `auto`"
+    INVALID_DEPENDS_ON Error "invalid-depends-on" "`depends_on` lists numbers of earlier steps, each once"
     INVALID_BASELINE Error "invalid-baseline" "`baseline` is `true` or `false`"
     INVALID_NETWORK Error "invalid-network" "`network` is `all`, `loopback`, `none` or a list of names"
     INVALID_MAY_CHANGE Error "invalid-may-change" "`may_change` lists names or patterns of files below the root"

@@ -6,6 +6,7 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
+use super::depends_on::DependsOn;
 use super::field::FIELDS;
 use super::finding::{self, Findings};
 use super::format::Section;
@@ -42,6 +43,7 @@ pub(super) struct Draft<'a> {
     until_repeated: bool,
     max_iterations: Option<Field<'a>>,
     gate: Option<Field<'a>>,
+    depends_on: Option<Field<'a>>,
     baseline: Option<Field<'a>>,
     may_change: Option<Field<'a>>,
     network: Option<Field<'a>>,
@@ -85,6 +87,7 @@ impl<'a> Draft<'a> {
             until_repeated: false,
             max_iterations: None,
             gate: None,
+            depends_on: None,
             baseline: None,
             may_change: None,
             network: None,
@@ -176,6 +179,7 @@ impl<'a> Draft<'a> {
                 "loop" => &mut self.repeat,
                 "until" => &mut self.until,
                 "max_iterations" => &mut self.max_iterations,
+                "depends_on" => &mut self.depends_on,
                 "baseline" => &mut self.baseline,
                 "may_change" => &mut self.may_change,
                 "network" => &mut self.network,
@@ -206,7 +210,9 @@ impl<'a> Draft<'a> {
             findings.push(finding::step::indented_field(*span, line_start, &indent));
         }
         let has_lines = value.style != Style::Inline && value.field_like.is_empty();
-        if has_lines && !matches!(name, "action" | "loop" | "until" | "may_change" | "network") {
+        let may_have_lines =
+            matches!(name, "action" | "loop" | "until" | "depends_on" | "may_change" | "network");
+        if has_lines && !may_have_lines {
             findings.push(finding::step::unexpected_lines(value.span, name));
         }
     }
@@ -303,6 +309,7 @@ impl<'a> Draft<'a> {
     pub(super) fn finish(
         self,
         number: u32,
+        depends_on: Option<&DependsOn>,
         demands: &Demands,
         source: &str,
         findings: &mut Findings,
@@ -328,6 +335,7 @@ impl<'a> Draft<'a> {
             action: action?,
             repeat: repeat?,
             gate,
+            depends_on: depends_on.map(DependsOn::numbers),
             baseline: self.finish_baseline(findings).unwrap_or(demands.baseline),
             may_change: self.finish_may_change(findings),
             network: self.finish_network(findings),

@@ -1,6 +1,7 @@
 //! The findings of files, as tables of text. Each finding is one line: `error missing-loop "the
 //! text it points at"`.
 
+mod depends_on;
 mod steps;
 mod verify;
 
@@ -365,7 +366,7 @@ fn fields_of_a_step() {
             "action: do\n**loop**: false\n",
             "error missing-loop \"One\"\nerror misspelt-field \"**loop**:\"\n",
         ),
-        ("action: do\nloop: false\ndepends_on: 1\n", "warning unknown-field \"depends_on\"\n"),
+        ("action: do\nloop: false\nowner: me\n", "warning unknown-field \"owner\"\n"),
         (
             "action: do\nloop: false\nSome prose.\nMore.\n",
             "warning prose-in-step \"Some prose.\"\n",

@@ -309,13 +309,17 @@ pub(super) fn items(text: &str) -> Vec<&str> {
     items.filter(|item| !item.is_empty()).collect()
 }
 
+/// The items of a list in brackets or on lines of its own; `None`: `text` is not a list.
+pub(super) fn list(text: &str) -> Option<Vec<&str>> {
+    (text.starts_with('[') || text.starts_with("- ")).then(|| items(text))
+}
+
 /// A network: a word, or a list of names.
 pub(super) fn network(value: &Value<'_>) -> Result<Network, InvalidNetwork> {
     let text = value.trimmed();
-    let is_list = text.starts_with('[') || text.starts_with("- ");
-    match items(text).as_slice() {
-        [word] if !is_list => word.parse(),
-        names => Network::of_names(names.iter().copied()),
+    match (list(text), items(text).as_slice()) {
+        (None, [word]) => word.parse(),
+        (_, names) => Network::of_names(names.iter().copied()),
     }
 }
 

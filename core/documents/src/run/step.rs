@@ -37,6 +37,8 @@ pub(super) struct StoredStep {
     gate_result: Option<GateDecision>,
     gate_mode: Option<Mode>,
     security_sensitive: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depends_on: Option<Vec<u32>>,
     #[serde(default, skip_serializing_if = "is_default")]
     baseline: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,6 +163,7 @@ impl StoredStep {
             gate_result: record.gate.map(|gate| gate.decision),
             gate_mode: record.gate.map(|gate| gate.mode),
             security_sensitive: step.sensitive,
+            depends_on: step.depends_on.clone(),
             baseline: step.baseline,
             baseline_passed: record.baseline.clone(),
             may_change: step.may_change.clone(),
@@ -207,6 +210,7 @@ impl StoredStep {
                 repeat,
                 checks,
                 gate: self.gate,
+                depends_on: self.depends_on,
                 baseline: self.baseline,
                 may_change: self.may_change,
                 network: self.network,

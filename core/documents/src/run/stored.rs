@@ -55,6 +55,9 @@ pub(super) struct StoredRun {
     protect: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     commit: CommitWhen,
+    /// Above 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_parallel: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     setup: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default", with = "onloop_syntax::form::on")]
@@ -163,6 +166,7 @@ impl StoredRun {
             allow: settings.allow,
             protect: settings.protect,
             commit: settings.commit,
+            max_parallel: (settings.max_parallel > 1).then_some(settings.max_parallel),
             setup: settings.setup,
             confine: settings.confine,
             network: settings.network,
@@ -226,6 +230,7 @@ impl StoredRun {
                 allow: self.allow,
                 protect: self.protect,
                 commit: self.commit,
+                max_parallel: self.max_parallel.unwrap_or(1),
                 setup: self.setup,
                 confine: self.confine,
                 network: self.network,

@@ -13,6 +13,8 @@ intent: show
 success_criteria: shown
 risk_level: high
 max_cost_usd: 2.5
+worktree: true
+max_parallel: 2
 ---
 ### 1. First
 action: do it
@@ -48,6 +50,7 @@ gate: auto
 
 ### 3. Third
 action: do that
+depends_on: [1]
 loop: false
 verify: make test
 ";
@@ -160,7 +163,7 @@ fn members(value: &Value, path: &str, pointer: &str, each: &mut dyn FnMut(&str, 
 
 /// Members that are written only where they say something, or that came later.
 fn may_be_missing(path: &str) -> bool {
-    const OPTIONAL: [&str; 15] = [
+    const OPTIONAL: [&str; 17] = [
         "last_failure.check",
         "last_failure.idle",
         "written.limits",
@@ -176,6 +179,8 @@ fn may_be_missing(path: &str) -> bool {
         "options.issue",
         "options.issue_text",
         "options.pr_repairs",
+        "max_parallel",
+        "].depends_on",
     ];
     // What a shell check runs, what a script is made of, and the result of one check are not.
     let needed = path == "steps[2].verify.command"

@@ -205,6 +205,7 @@ pub(crate) async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandE
         allow: plan.allow,
         protect: plan.protect,
         commit: plan.commit,
+        max_parallel: (plan.max_parallel > 1).then_some(plan.max_parallel),
         setup: plan.setup,
         confine: plan.confine,
         network: plan.network,
@@ -228,6 +229,7 @@ fn differences(run: &Run, plan: &Plan) -> Vec<String> {
     whole("allow", run.settings.allow == plan.allow);
     whole("protect", run.settings.protect == plan.protect);
     whole("commit", run.settings.commit == plan.commit);
+    whole("max_parallel", run.settings.max_parallel == plan.max_parallel);
     whole("setup", run.settings.setup == plan.setup);
     whole("confine", run.settings.confine == plan.confine);
     whole("network", run.settings.network == plan.network);
@@ -263,6 +265,7 @@ fn changed(old: &Step, new: &Step) -> String {
         ("loop", old.repeat == new.repeat),
         ("verify", old.checks == new.checks),
         ("gate", old.gate == new.gate),
+        ("depends_on", old.depends_on == new.depends_on),
         ("baseline", old.baseline == new.baseline),
         ("may_change", old.may_change == new.may_change),
         ("network", old.network == new.network),

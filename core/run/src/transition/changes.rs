@@ -110,6 +110,7 @@ impl Run {
         self.0.settings.network.clone_from(&adoption.network);
         self.0.settings.evidence = adoption.evidence;
         self.0.settings.commit = adoption.commit;
+        self.0.settings.max_parallel = adoption.max_parallel.unwrap_or(1);
         if self.settings.setup != adoption.setup {
             self.0.settings.setup.clone_from(&adoption.setup);
             self.0.set_up = None;

@@ -198,6 +198,7 @@ fn every_event_has_a_line() {
             max_review_rounds: Some(3),
         },
         commit: CommitWhen::Step,
+        max_parallel: Some(4),
         setup: vec!["npm ci".to_owned()],
         written: Written { auto_approve: true, budgets: budgets.clone() },
         steps: plan.steps.clone(),

@@ -55,6 +55,7 @@ pub(super) fn step(number: u32) -> Step {
         repeat: Loop::Never,
         checks: vec![Check::Shell(ShellCheck::new("true"))],
         gate: None,
+        depends_on: None,
         baseline: false,
         may_change: Vec::new(),
         network: None,

@@ -205,6 +205,19 @@ pub(crate) fn invalid_baseline(span: Span, found: &str) -> Diagnostic {
     rule::INVALID_BASELINE.at(span, message)
 }
 
+pub(crate) fn invalid_depends_on(span: Span, found: &str) -> Diagnostic {
+    let message = format!("`depends_on` is `{}`; expected a list of earlier steps", shown(found));
+    rule::INVALID_DEPENDS_ON
+        .at(span, message)
+        .with_help("write their numbers, such as `[1, 2]`, or `[]` for a step that needs none")
+}
+
+pub(crate) fn unusable_dependency(span: Span, message: impl Into<String>) -> Diagnostic {
+    rule::INVALID_DEPENDS_ON
+        .at(span, message)
+        .with_help("`depends_on` lists the numbers of steps above this one, each once")
+}
+
 pub(crate) fn invalid_may_change(span: Span, found: &str) -> Diagnostic {
     let message = format!(
         "`may_change` is `{}`; expected names or patterns of files below the root, such as `tests/**`",

@@ -50,7 +50,7 @@ fn what_fits_where_the_cursor_is_is_proposed() {
             "---\nintent: a\nr¦\n---\n".to_owned(),
             "success_criteria risk_level auto_approve branch worktree dirty_worktree progress \
              report_detail max_total_attempts max_agents max_cost_usd max_tokens \
-             max_elapsed_minutes allow protect commit review model setup shell platform confine network require_checks verify_clean max_review_rounds baseline policy_profile",
+             max_elapsed_minutes max_parallel allow protect commit review model setup shell platform confine network require_checks verify_clean max_review_rounds baseline policy_profile",
         ),
         ("its value", "---\nrisk_level: ¦\n---\n".to_owned(), "low medium high"),
         ("a value that is begun", "---\nworktree: t¦\n---\n".to_owned(), "true false host"),
@@ -59,12 +59,12 @@ fn what_fits_where_the_cursor_is_is_proposed() {
         (
             "a field of a step, and a new step",
             format!("{FRONT}{step}action: a\n¦"),
-            "loop max_iterations verify gate baseline may_change network model Step 2",
+            "loop max_iterations verify gate depends_on baseline may_change network model Step 2",
         ),
         (
             "a field between others",
             format!("{FRONT}{step}action: a\n¦\nloop: false\n\n{step}"),
-            "max_iterations verify gate baseline may_change network model Step 2",
+            "max_iterations verify gate depends_on baseline may_change network model Step 2",
         ),
         ("in an action", format!("{FRONT}{step}action: |\n  ve¦\n"), ""),
         ("gate words", format!("{FRONT}{step}gate: ¦\n"), "human auto"),

@@ -29,6 +29,17 @@ impl Draft<'_> {
         gate
     }
 
+    /// What `depends_on` lists, if the step has it; `number` is the position of the step.
+    pub(crate) fn finish_depends_on(
+        &self,
+        number: u32,
+        source: &str,
+        findings: &mut Findings,
+    ) -> Option<DependsOn> {
+        let field = self.depends_on.as_ref()?;
+        DependsOn::read(number, field.key, field.value.span, source, findings)
+    }
+
     pub(super) fn finish_baseline(&self, findings: &mut Findings) -> Option<bool> {
         let field = self.baseline.as_ref()?;
         let text = value::unquoted(value::without_comment(field.value.trimmed()));

@@ -102,6 +102,7 @@ fn run_with(words: &[String; 5]) -> Run {
         allow: Vec::new(),
         protect: Vec::new(),
         commit: plan.commit,
+        max_parallel: None,
         setup: Vec::new(),
         confine: false,
         evidence: plan.evidence,
