@@ -64,6 +64,13 @@ struct Known {
     card: RunCard,
 }
 
+impl Known {
+    /// Whether it is a step of another run, which shows it.
+    fn is_fork(&self) -> bool {
+        self.read.as_ref().is_ok_and(|ledger| ledger.run.fork_of.is_some())
+    }
+}
+
 /// What tells one content of a file from the next without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileStamp {
@@ -91,7 +98,10 @@ impl ChangeWatcher {
             let is_there: BTreeSet<&String> = ledgers.iter().map(|(id, _)| id).collect();
             self.runs.retain(|id, _| is_there.contains(id));
             for (id, stamp) in &ledgers {
-                runs.push(self.refreshed(io, &home, id, *stamp).await.card.clone());
+                let known = self.refreshed(io, &home, id, *stamp).await;
+                if !known.is_fork() {
+                    runs.push(known.card.clone());
+                }
             }
             for card in &runs {
                 self.folders.extend(folders_of(&home, card));

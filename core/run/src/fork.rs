@@ -186,8 +186,7 @@ impl Run {
         let ForkBeginning { id, step: number, place, base, at } = beginning;
         let step = &self.step(number).expect("callers name steps that exist").step;
         let checks = step.checks.iter().filter(|check| is_machine_check(check)).cloned().collect();
-        let forked =
-            Step { gate: None, depends_on: Some(Vec::new()), checks, ..step.clone() };
+        let forked = Step { gate: None, depends_on: Some(Vec::new()), checks, ..step.clone() };
         let settings = RunSettings {
             auto_approve: false,
             budgets: self.remaining_budgets(),
@@ -228,7 +227,11 @@ impl Run {
             holds: Vec::new(),
             finished_commit: None,
             checkpoints: Vec::new(),
-            fork_of: Some(ForkOf { run: self.id.clone(), step: number, steps: self.steps.len() as u32 }),
+            fork_of: Some(ForkOf {
+                run: self.id.clone(),
+                step: number,
+                steps: self.steps.len() as u32,
+            }),
             unknown: Map::new(),
         })
     }

@@ -100,6 +100,10 @@ async fn of_runs(io: &Io) -> Vec<PlacedCharge> {
             io.note(format!("warning: run {} cannot be read and is left out", found.id)).await;
             continue;
         };
+        if run.fork_of.is_some() {
+            // The run that it belongs to counts what it used.
+            continue;
+        }
         let place = &run.place;
         let repo = place.repo_root.as_ref().unwrap_or(&place.execution_root);
         all.extend(charges(run).into_iter().map(|charge| PlacedCharge {

@@ -93,7 +93,11 @@ async fn autos_around(io: &Io) -> Vec<FoundRun> {
 /// `onloop list`.
 pub async fn list(io: &Io, args: &ListArgs) -> Result<Exit, CommandError> {
     let (found, autos, nothing) = match args.everywhere {
-        true => (find_everywhere(io).await, noted::all(io).await, "No runs on this machine."),
+        true => {
+            let mut found = find_everywhere(io).await;
+            found.retain(|found| !found.is_fork());
+            (found, noted::all(io).await, "No runs on this machine.")
+        }
         false => (find_all(io).await, autos_around(io).await, NO_RUNS),
     };
     show(io, (&found, &autos), args.json, nothing).await;

@@ -7,6 +7,7 @@ use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::advice::next_commands;
 use onloop_engine::run::background::driver_to_stop;
 use onloop_engine::run::decider::demand_person;
+use onloop_engine::run::forks;
 use onloop_engine::state::store::Store;
 
 /// How often it is looked whether the driver has ended, and for how long.
@@ -39,7 +40,11 @@ pub(crate) async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError>
     }
     let store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
     let id = store.run().id.clone();
-    interrupt(io, &store, args.now).await?;
+    match interrupt(io, &store, args.now).await {
+        // What works beside the driver of a run outlives it.
+        Err(_) if forks::stop(io, store.run()).await > 0 => {}
+        interrupted => interrupted?,
+    }
     for _ in 0..LOOKS {
         if driver_to_stop(io, &store).await.is_err() {
             io.result(format!("run {id} is stopped\n")).await;

@@ -248,7 +248,9 @@ impl StoredRun {
             },
             status: self.status,
             pause_reason: self.pause_reason,
-            steps: steps.map(|(number, step)| step.into_record(number)).collect::<Result<_, _>>()?,
+            steps: steps
+                .map(|(number, step)| step.into_record(number))
+                .collect::<Result<_, _>>()?,
             events: self.events,
             revision: self.revision,
             started_at: self.started_at,

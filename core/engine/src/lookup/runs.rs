@@ -58,6 +58,11 @@ impl Found {
         }
     }
 
+    /// Whether it is a step of another run, which shows it.
+    pub fn is_fork(&self) -> bool {
+        self.run().is_ok_and(|run| run.fork_of.is_some())
+    }
+
     /// Whether no ledger here stands behind it.
     pub fn is_untrusted(&self) -> bool {
         matches!(self.record, FoundRecord::Untrusted(_))
@@ -141,7 +146,7 @@ fn driven_by(LockHolder { process, live, role }: &LockHolder) -> serde_json::Val
 }
 
 /// Every run that can be found from the current folder, newest change first, unreadable ones
-/// last.
+/// last. Forks belong to their runs.
 pub async fn find_all(io: &Io) -> Vec<Found> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -165,11 +170,12 @@ pub async fn find_all(io: &Io) -> Vec<Found> {
             found.push(Found { root, id, record, interrupted: false, driver: None });
         }
     }
+    found.retain(|found| !found.is_fork());
     sort(&mut found);
     found
 }
 
-/// Every run of the state home, whatever its folder, in the order of [`find_all`].
+/// Every run and fork of the state home, whatever its folder, in the order of [`find_all`].
 pub async fn find_everywhere(io: &Io) -> Vec<Found> {
     let Ok(home) = StateHome::of(io) else { return Vec::new() };
     let mut found = Vec::new();

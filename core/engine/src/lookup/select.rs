@@ -176,7 +176,11 @@ async fn by_id(io: &Io, id: &str) -> Result<Option<Selected>, CommandError> {
 /// The only run on this machine whose id begins with `name`.
 async fn by_beginning(io: &Io, name: &str) -> Result<Selected, CommandError> {
     let ids = all_ids(io).await;
-    let mut begun: Vec<&String> = ids.iter().filter(|id| id.starts_with(name)).collect();
+    let is_fork = |id: &str| {
+        id.rsplit_once(".step-").is_some_and(|(run, _)| ids.iter().any(|other| other == run))
+    };
+    let mut begun: Vec<&String> =
+        ids.iter().filter(|id| id.starts_with(name) && !is_fork(id)).collect();
     let shown = text::ellipsis(&text::one_line(name), 60);
     match begun.as_slice() {
         [only] if !name.is_empty() => Ok(Selected { id: (*only).clone(), store: None }),

@@ -134,7 +134,10 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
 /// # Errors
 ///
 /// The run stops: the person interrupted, a fork waits for a person, or a budget is used up.
-pub(crate) async fn wait(cx: &mut RunContext<'_>, step: u32) -> Result<(Store, Option<String>), Halt> {
+pub(crate) async fn wait(
+    cx: &mut RunContext<'_>,
+    step: u32,
+) -> Result<(Store, Option<String>), Halt> {
     cx.store.commit().await?;
     loop {
         tend(cx).await?;
@@ -182,11 +185,7 @@ async fn opened(io: &Io, id: &str) -> Option<Store> {
 }
 
 /// How a fork stands. One without a driver gets one, unless a person has to do something first.
-async fn standing(
-    cx: &mut RunContext<'_>,
-    step: u32,
-    mut fork: Store,
-) -> Result<Standing, Halt> {
+async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result<Standing, Halt> {
     if driver_of(cx.io, fork.paths()).await.is_some() {
         return Ok(Standing::Works);
     }
@@ -281,12 +280,7 @@ async fn folders(cx: &RunContext<'_>) -> Vec<String> {
 }
 
 /// Gives a fork up. Its step begins anew when its turn comes.
-async fn drop_fork(
-    cx: &mut RunContext<'_>,
-    step: u32,
-    id: &str,
-    reason: &str,
-) -> Result<(), Halt> {
+async fn drop_fork(cx: &mut RunContext<'_>, step: u32, id: &str, reason: &str) -> Result<(), Halt> {
     let used = match opened(cx.io, id).await {
         None => ForkUse::default(),
         Some(fork) => {

@@ -29,7 +29,7 @@ pub(crate) enum AgentChoice {
 ///
 /// [`Halt::Interrupted`] when a person ends the wait.
 pub(crate) async fn next_available_agent(cx: &mut RunContext<'_>) -> Result<AgentChoice, Halt> {
-    let RunContext { io, store, options } = cx;
+    let RunContext { io, store, options, .. } = cx;
     let mut reported = None;
     loop {
         let until = match look(store.run(), options, io.now()) {

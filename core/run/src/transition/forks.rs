@@ -2,7 +2,6 @@
 
 use super::Refusal;
 use crate::checkpoint::CheckpointKind;
-use crate::event::*;
 use crate::fork::*;
 use crate::record::*;
 use onloop_syntax::text;
@@ -79,8 +78,7 @@ impl Run {
     ) -> Result<(), Refusal> {
         self.demand_unfinished("fork_dropped")?;
         let record = self.demand_step(step)?;
-        let is_open =
-            |fork: &Fork| matches!(fork.state, ForkState::Working | ForkState::Outdated);
+        let is_open = |fork: &Fork| matches!(fork.state, ForkState::Working | ForkState::Outdated);
         if !record.fork.as_ref().is_some_and(is_open) {
             return Err(Refusal::NotDue { what: format!("step {step} has no fork to drop") });
         }

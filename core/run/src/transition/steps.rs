@@ -34,7 +34,7 @@ impl Run {
         }
         // Only the nearest earlier step has to be looked at: it could not have started before
         // those ahead of it were settled.
-        if let Some(earlier) = step.checked_sub(1).filter(|earlier| *earlier > 0)
+        if let Some(earlier) = step.checked_sub(1).filter(|earlier| *earlier >= self.first_step())
             && !self.is_settled(earlier)
         {
             return Err(Refusal::EarlierStepUnsettled { earlier, step });

@@ -8,6 +8,7 @@ use super::pull_request;
 use super::verified;
 use onloop_effect::{Failure, GitRequest, Io, OptionalExt};
 use onloop_engine::error::{CommandError, ErrorKind};
+use onloop_engine::run::forks;
 use onloop_engine::state::recover::rescue_records;
 use onloop_engine::state::store::Store;
 use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, PullRequest, Run};
@@ -205,6 +206,7 @@ async fn discard(
         }
         store.note(format!("Switched {} to {name}", context.home));
     }
+    forks::give_up(io, store.run()).await;
     let (mut store, mut outcome) = put_away(io, store, context, Disposition::Discarded).await?;
     let kind = outcome.disposition;
     let action = delete_branch(io, &mut store, context, commit, kind).await?;

@@ -9,9 +9,7 @@ use crate::run::options::remember_options;
 use crate::state::store::{Store, StoreError};
 use onloop_documents::ledger::Origin;
 use onloop_effect::{Durability, Expect, Failure, GitRequest, Io, OptionalExt};
-use onloop_run::{
-    Checkpoint, CheckpointKind, DecisionChannel, Event, ForkBeginning, Place, Run,
-};
+use onloop_run::{Checkpoint, CheckpointKind, DecisionChannel, Event, ForkBeginning, Place, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -62,8 +60,7 @@ pub(super) async fn begin_fork(cx: &mut RunContext<'_>, step: u32) -> Result<boo
         cx.store.note(format!("warning: step {step} gets no worktree of its own: {why}"));
         return Ok(false);
     }
-    let beginning =
-        ForkBeginning { id: id.clone(), step, place, base: base.clone(), at: io.now() };
+    let beginning = ForkBeginning { id: id.clone(), step, place, base: base.clone(), at: io.now() };
     let forked = cx.run().fork(beginning);
     let by = decider(io, DecisionChannel::Command);
     let fork = match Store::create(io, forked, &Origin::Begun, Some(&by)).await {
