@@ -39,6 +39,7 @@ mod mutations;
 #[cfg(unix)]
 mod night;
 mod notify;
+mod parallel;
 mod permission;
 #[cfg(unix)]
 mod permission_bash;

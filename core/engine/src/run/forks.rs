@@ -114,7 +114,7 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     }
     let ready = cx.run().ready_to_fork();
     // A step that works alone needs no worktree of its own.
-    if cx.run().forked_steps().next().is_none() && ready.len() < 2 {
+    if at_work as usize + ready.len() < 2 {
         return Ok(());
     }
     for step in ready {
@@ -352,6 +352,7 @@ pub(crate) async fn tell_rest(io: &Io, run: &Run) {
     let mut at_work = Vec::new();
     for (step, fork) in run.forked_steps() {
         if let Some(fork) = opened(io, &fork.run).await
+            && !fork.run().is_over()
             && driver_of(io, fork.paths()).await.is_some()
         {
             at_work.push(step.to_string());

@@ -1,0 +1,139 @@
+//! Failures, interruptions and deaths while several steps are at work.
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::{SHARED, Step, forks, meets, project, run, shared, worktrees};
+use crate::run::{begin, output_of, wait_until};
+use crate::workspace::Workspace;
+
+/// Two steps that meet, then wait until the file `go` is there, and a last one.
+fn waiting() -> Workspace {
+    let script = |me: &str, other: &str| {
+        let go = format!("until test -e {SHARED}/go; do sleep 0.02; done\n");
+        format!("{}{go}echo x >> {me}.txt\n", meets(SHARED, me, &[other]))
+    };
+    let check = |me: &str| format!("test \"$(cat {me}.txt)\" = x");
+    project(
+        "max_parallel: 2\n",
+        &[
+            Step("loop: until done\n", &check("a"), &script("a", "b")),
+            Step("depends_on: []\nloop: until done\n", &check("b"), &script("b", "a")),
+            Step("depends_on: [1, 2]\n", "test -e a.txt -a -e b.txt", "touch last.txt"),
+        ],
+    )
+}
+
+fn is_at_work(project: &Workspace) -> bool {
+    shared(project, "a").exists() && shared(project, "b").exists()
+}
+
+/// The drivers of forks that live.
+fn drivers(project: &Workspace) -> Vec<i32> {
+    let forks = project.kept_ids().into_iter().filter(|id| id.contains(".step-"));
+    forks
+        .filter_map(|id| {
+            let lock = std::fs::read_to_string(project.kept(&id, "driver.lock")).ok()?;
+            let pid = serde_json::from_str::<Value>(&lock).ok()?["pid"].as_i64()?;
+            let pid = i32::try_from(pid).ok()?;
+            std::path::Path::new(&format!("/proc/{pid}")).exists().then_some(pid)
+        })
+        .collect()
+}
+
+fn completes(project: &Workspace) {
+    std::fs::write(shared(project, "go"), "").unwrap();
+    project.onloop(&["resume"]).expect_exit(0);
+    assert_eq!(forks(project), ["done merged", "done merged", "done -"]);
+    assert_eq!(worktrees(project), 2);
+}
+
+#[test]
+fn an_interrupt_ends_all_drivers_and_the_run_is_resumed() {
+    let project = waiting();
+    let child = begin(&project, &["run", "--agent", "script"]);
+    wait_until("both work", || is_at_work(&project));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    output_of(child).expect_exit(130);
+    assert_eq!(drivers(&project), [] as [i32; 0]);
+    completes(&project);
+}
+
+#[test]
+fn stop_ends_the_drivers_of_a_run_whose_own_was_killed() {
+    let project = waiting();
+    let mut child = begin(&project, &["run", "--agent", "script"]);
+    wait_until("both work", || is_at_work(&project));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(drivers(&project).len(), 2, "they outlive it");
+    project.onloop(&["stop"]).expect_exit(0);
+    assert_eq!(drivers(&project), [] as [i32; 0]);
+    completes(&project);
+}
+
+#[test]
+fn what_was_killed_is_resumed_and_nothing_is_done_twice() {
+    let project = waiting();
+    let mut child = begin(&project, &["run", "--agent", "script"]);
+    wait_until("both work", || is_at_work(&project));
+    // The first ends by itself while nobody waits for it, the second is killed as well.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let killed = drivers(&project)[1];
+    kill_process(Pid::from_raw(killed).unwrap(), Signal::KILL).unwrap();
+    std::fs::write(shared(&project, "go"), "").unwrap();
+    wait_until("the first has ended", || drivers(&project).is_empty());
+    completes(&project);
+}
+
+#[test]
+fn a_driver_that_dies_is_started_again() {
+    let project = waiting();
+    let child = begin(&project, &["run", "--agent", "script"]);
+    wait_until("both work", || is_at_work(&project));
+    let killed = drivers(&project)[0];
+    kill_process(Pid::from_raw(killed).unwrap(), Signal::KILL).unwrap();
+    std::fs::write(shared(&project, "go"), "").unwrap();
+    output_of(child).expect_exit(0);
+    assert_eq!(forks(&project), ["done merged", "done merged", "done -"]);
+}
+
+#[test]
+fn a_step_that_fails_beside_others_blocks_with_its_reason_and_is_tried_again_in_the_run() {
+    let project = project(
+        "max_parallel: 2\n",
+        &[
+            Step(
+                "loop: until fixed\nmax_iterations: 2\n",
+                &format!("test -e {SHARED}/fixed"),
+                "echo x >> tries",
+            ),
+            Step("depends_on: []\n", "test -e b.txt", "touch b.txt"),
+        ],
+    );
+    let said = run(&project, &[]).expect_exit(1).stderr;
+    assert!(said.contains("reached max iterations (2)"), "{said}");
+    let record = project.record();
+    assert_eq!(record["steps"][0]["attempts"], 2, "those of its fork");
+    // What it had done is there, and the next attempt goes on from it.
+    let tries = || std::fs::read_to_string(project.worktree("hotl/w").join("tries")).unwrap();
+    assert_eq!(tries(), "x\nx\n");
+    std::fs::write(shared(&project, "fixed"), "").unwrap();
+    project.onloop(&["resume"]).expect_exit(0);
+    assert_eq!(forks(&project), ["done merged", "done merged"]);
+}
+
+#[test]
+fn a_run_that_is_discarded_takes_its_forks_along() {
+    let project = waiting();
+    let mut child = begin(&project, &["run", "--agent", "script"]);
+    wait_until("both work", || is_at_work(&project));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    project.onloop(&["abandon", "--reason", "not needed"]).expect_exit(0);
+    assert_eq!(drivers(&project), [] as [i32; 0]);
+    project.onloop(&["finish", "w", "discard", "--confirm", "discard"]).expect_exit(0);
+    assert_eq!(worktrees(&project), 1, "{}", project.git_says(&["worktree", "list"]));
+    assert_eq!(project.git_says(&["branch", "--list", "onloop/*"]), "");
+}
