@@ -155,9 +155,7 @@ impl Run {
     /// Every step that is worked on now, the smallest number first.
     pub fn current_steps(&self) -> Vec<u32> {
         let is_current = |record: &&StepRecord| {
-            let is_forked =
-                record.fork.as_ref().is_some_and(|fork| fork.state == ForkState::Working);
-            matches!(record.status, StepStatus::InProgress(_)) || is_forked
+            matches!(record.status, StepStatus::InProgress(_)) || record.is_forked()
         };
         let numbers = self.steps.iter().filter(is_current).map(|record| record.step.number);
         match numbers.collect::<Vec<_>>() {

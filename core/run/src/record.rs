@@ -538,6 +538,11 @@ impl StepRecord {
         self.status == StepStatus::Pending && self.attempts == 0
     }
 
+    /// Whether it is worked on beside other steps.
+    pub fn is_forked(&self) -> bool {
+        self.fork.as_ref().is_some_and(|fork| fork.state == ForkState::Working)
+    }
+
     /// Whether its fork works, or its merge is not in the checkout yet.
     pub fn has_unmerged_fork(&self) -> bool {
         self.fork.as_ref().is_some_and(|fork| fork.state != ForkState::Merged)

@@ -29,6 +29,7 @@ pub fn symbol_and_word(run: &Run, record: &StepRecord) -> (&'static str, &'stati
         };
     }
     match &record.status {
+        StepStatus::Pending if record.is_forked() => ("→", "Running"),
         StepStatus::Pending => ("·", "Pending"),
         StepStatus::InProgress(_) => ("→", "Running"),
         StepStatus::Done if is_checked => ("✓", "Done"),

@@ -110,6 +110,7 @@ impl Found {
                 "run_id": run.id,
                 "status": self.status(),
                 "current_step": run.current_step(),
+                "current_steps": run.current_steps(),
                 "total_steps": run.steps.len(),
                 "branch": run.place.branch,
                 "executor_mode": run.place.executor_mode,

@@ -109,6 +109,17 @@ impl Run {
         })
     }
 
+    /// Refuses what follows the work of a step whose fork is not merged.
+    pub(super) fn demand_merged(&self, step: u32) -> Result<(), Refusal> {
+        match self.forked_steps().any(|(forked, _)| forked == step) {
+            false => Ok(()),
+            true => {
+                let what = format!("the fork of step {step} is not merged yet");
+                Err(Refusal::NotDue { what })
+            }
+        }
+    }
+
     /// The merge is in the checkout.
     pub(super) fn settle_fork(&mut self, step: u32) {
         let fork = self.step_mut(step).and_then(|record| record.fork.as_mut());

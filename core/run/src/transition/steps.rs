@@ -128,6 +128,7 @@ impl Run {
     pub(super) fn acted(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
         self.demand_running("step_acted")?;
         self.demand_in_progress(step)?;
+        self.demand_merged(step)?;
         let record = self.step_mut(step).expect("looked up above");
         record.status = StepStatus::InProgress(Phase::Acted);
         self.0.acting = None;
@@ -167,6 +168,7 @@ impl Run {
     ) -> Result<(), Refusal> {
         self.demand_running("action_failed")?;
         self.demand_in_progress(step)?;
+        self.demand_merged(step)?;
         self.0.acting = None;
         self.settle_fork(step);
         self.fail_step(at, step, "action_failed", reason, output);
@@ -202,6 +204,7 @@ impl Run {
         let refreshed = record.is_stale();
         if !refreshed {
             self.demand_in_progress(step)?;
+            self.demand_merged(step)?;
         }
         let judgement =
             judge(&record.step.checks, results).ok_or(Refusal::IncompleteVerification { step })?;

@@ -34,6 +34,7 @@ fn candidates(run: &Run) -> Vec<Event> {
         events.push(Event::StepRedone { step, reason });
         events.push(Event::FindingsReturned { step });
         events.push(Event::BaselineTaken { step, passed: Vec::new() });
+        events.extend(forking(run, step));
         events.push(failed(step));
         events.push(Event::StepVerified { step, results: results_of(record) });
         let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
@@ -45,6 +46,24 @@ fn candidates(run: &Run) -> Vec<Event> {
         }
     }
     events
+}
+
+/// Events about the fork of a step, where steps may work side by side.
+fn forking(run: &Run, step: u32) -> Vec<Event> {
+    if !run.may_fork() {
+        return Vec::new();
+    }
+    vec![
+        Event::StepForked { step, run: "f".to_owned(), base: "c".to_owned() },
+        merged(step),
+        Event::ForkDropped { step, reason: "r".to_owned(), used: Box::default() },
+    ]
+}
+
+fn merged(step: u32) -> Event {
+    let used = ForkUse { attempts: 1, ..ForkUse::default() };
+    let (commit, conflicts) = ("c".to_owned(), Vec::new());
+    Event::ForkMerged(Box::new(ForkMerge { step, commit, conflicts, failure: None, used }))
 }
 
 fn repeated(failures: Vec<(u32, CheckResult)>, clean: bool) -> Event {
@@ -102,7 +121,14 @@ fn follow(run: &Run) -> Option<Event> {
     }
     Some(match run.next() {
         Next::Start { step, .. } => Event::StepStarted { step },
-        Next::Act { step } | Next::Ask(Question::Interrupted { step }) => Event::StepActed { step },
+        Next::Act { step } => match run.step(step).and_then(|r| r.fork.as_ref()).map(|f| f.state) {
+            Some(ForkState::Working) => merged(step),
+            Some(ForkState::Outdated) => {
+                Event::ForkDropped { step, reason: "r".to_owned(), used: Box::default() }
+            }
+            Some(ForkState::Merging | ForkState::Merged) | None => Event::StepActed { step },
+        },
+        Next::Ask(Question::Interrupted { step }) => Event::StepActed { step },
         Next::Verify { step } => Event::StepVerified { step, results: results(step) },
         Next::Approve { step, .. } => approved(step, Mode::Auto),
         Next::Block { step, reason } => Event::StepBlocked { step, reason },
@@ -134,7 +160,8 @@ fn key(run: &Run) -> String {
     for record in &run.steps {
         let used = record.attempts.saturating_sub(record.uncounted).min(3);
         let decision = record.gate.map(|gate| gate.decision);
-        key += &format!("{:?}{used}{decision:?}{}", record.status, record.is_stale());
+        let fork = record.fork.as_ref().map(|fork| fork.state);
+        key += &format!("{:?}{used}{decision:?}{}{fork:?}", record.status, record.is_stale());
     }
     key
 }
@@ -176,6 +203,7 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
         let used = record.attempts - record.uncounted;
         assert!(used <= record.limit(), "attempts beyond the limit after {event:?}");
     }
+    keeps_forks_apart(before, event, after);
     if after.status == RunStatus::Completed {
         for record in &after.steps {
             assert_eq!(record.status, StepStatus::Done, "completed with an open step");
@@ -188,6 +216,22 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
         assert!(after.reverified || !after.settings.reverify, "completed unconfirmed");
         let is_clean = after.reverified && after.verified_clean;
         assert!(is_clean || !after.settings.evidence.verify_clean, "completed on the worktree");
+    }
+}
+
+/// A fork begins when what it depends on is done, and nothing comes of its step before it is merged.
+fn keeps_forks_apart(before: &Run, event: &Event, after: &Run) {
+    if let Event::StepForked { step, .. } = event {
+        for needed in before.step(*step).expect("it was accepted").depends_on() {
+            let record = before.step(needed).expect("it is an earlier one");
+            assert_eq!(record.status, StepStatus::Done, "step {step} forks before step {needed}");
+        }
+    }
+    for (step, _) in after.forked_steps() {
+        let status = &after.step(step).expect("it has a fork").status;
+        let is_open = !matches!(status, StepStatus::Done | StepStatus::InProgress(Phase::Acted));
+        assert!(is_open, "step {step} is {status:?} before its fork is merged, after {event:?}");
+        assert_ne!(after.status, RunStatus::Completed, "completed with a fork");
     }
 }
 
@@ -317,4 +361,10 @@ fn what_becomes_of_the_work() {
     let work = finishing();
     assert!(explore_with(begin(vec![Step { repeat: until(2), ..step(1) }]), &work) > 100);
     assert!(explore_with(begin(vec![Step { gate: Some(Gate::Human), ..step(1) }]), &work) > 100);
+}
+
+#[test]
+fn a_step_beside_others() {
+    // A second step multiplies the states by hundreds.
+    assert!(explore(side_by_side(vec![Step { repeat: until(2), ..step(1) }])) > 200);
 }

@@ -208,6 +208,19 @@ fn every_event_has_a_line() {
     let host = "h".to_owned();
     let hold = Hold::Unconfined { why: "w".to_owned() };
     let events = [
+        Event::StepForked { step: 3, run: "a.step-3".to_owned(), base: "c".to_owned() },
+        Event::ForkDropped {
+            step: 3,
+            reason: "r".to_owned(),
+            used: Box::new(ForkUse {
+                attempts: 3,
+                uncounted: 1,
+                baseline: Some(vec![0]),
+                turns: vec![turn(3)],
+                usage: Usage { agents: 2, ..Usage::default() },
+                holds: Vec::new(),
+            }),
+        },
         Event::WorkStarted(Acting {
             worker: Worker::SetUp,
             step: 1,
@@ -249,7 +262,8 @@ fn every_event_has_a_line() {
         Event::WorkRestored { to: "1-2".to_owned() },
         Event::RunAbandoned { reason: "r".to_owned() },
     ];
-    let mut run = begin(vec![step(1), step(2)]);
+    let free = Step { depends_on: Some(Vec::new()), ..step(3) };
+    let mut run = side_by_side(vec![step(1), step(2), free]);
     let (mut bytes, mut head) = begin_ledger(run.started_at, &run, &Origin::Begun, None);
     for event in &events {
         let at = run.last_update;

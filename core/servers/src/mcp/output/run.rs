@@ -225,6 +225,7 @@ pub(super) fn entry() -> Value {
             "run_id": text(),
             "status": text(),
             "current_step": count(),
+            "current_steps": { "type": "array", "items": count() },
             "total_steps": count(),
             "branch": text_or_null(),
             "executor_mode": text(),
