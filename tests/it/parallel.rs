@@ -91,9 +91,10 @@ fn steps_work_side_by_side_and_are_merged_in_their_order() {
     );
     let said = run(&project, &[]).expect_exit(0).stderr;
     let at = |line: &str| said.find(line).unwrap_or_else(|| panic!("no `{line}`:\n{said}"));
-    assert!(at("⑂ Step 3: S3, in a worktree of its own") < at("⑂ Step 2: Merged into the work"));
-    assert!(at("⑂ Step 2: Merged into the work") < at("⑂ Step 3: Merged into the work"));
-    assert!(at("⑂ Step 3: Merged into the work") < at("→ Step 4: S4"));
+    assert!(at("→ Step 3: S3, in a worktree of its own") < at("\n✓ Step 2: S2"));
+    assert!(at("\n  ✓ Step 3: Done (1 attempt)") < at("\n  ✓ Step 2: Done (1 attempt)"));
+    assert!(at("\n✓ Step 2: S2") < at("\n✓ Step 3: S3"));
+    assert!(at("\n✓ Step 3: S3") < at("→ Step 4: S4"));
     assert_eq!(forks(&project), ["done -", "done merged", "done merged", "done -"]);
     // Nothing is left but the worktree of the run.
     assert_eq!(worktrees(&project), 2, "{}", project.git_says(&["worktree", "list"]));
@@ -145,7 +146,7 @@ fn without_a_worktree_the_steps_run_one_after_the_other_and_the_run_says_so() {
         said.contains("note: the steps run one after the other: the run has no worktree"),
         "{said}"
     );
-    assert!(!said.contains('⑂'), "{said}");
+    assert!(!said.contains("of its own\n"), "{said}");
     assert_eq!(forks(&project), ["done -", "done -"]);
 }
 

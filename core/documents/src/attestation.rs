@@ -80,7 +80,7 @@ pub fn statement(read: &Ledger, ledger: &[u8]) -> Result<Value, NoStatement> {
 
 fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
     let run = &read.run;
-    json!({
+    let mut evidence = json!({
         "schema": SCHEMA,
         "version": env!("CARGO_PKG_VERSION"),
         "run_id": run.id,
@@ -96,7 +96,23 @@ fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
         "confinement": run.holds,
         "agents": agents(run),
         "usage": run_usage(run),
-    })
+    });
+    let merges: Vec<Value> = run.steps.iter().filter_map(merge).collect();
+    if !merges.is_empty() {
+        evidence["merges"] = merges.into();
+    }
+    evidence
+}
+
+/// The merge by which the work of a step that worked beside others came into the run.
+fn merge(record: &StepRecord) -> Option<Value> {
+    let fork = record.fork.as_ref()?;
+    let commit = fork.merged.as_ref()?;
+    let (step, run, base) = (record.step.number, &fork.run, &fork.base);
+    let conflicts = fork.conflicts.len();
+    Some(
+        json!({ "step": step, "run": run, "base": base, "commit": commit, "conflicts": conflicts }),
+    )
 }
 
 /// The numbers of steps that are done although nothing verified them.

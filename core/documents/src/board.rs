@@ -163,6 +163,9 @@ pub struct RunCard {
     pub step: u32,
     /// The name of that step.
     pub step_name: String,
+    /// Every step that is worked on, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub current_steps: Vec<u32>,
     /// How many steps there are.
     pub steps: usize,
     /// How many of them are done.

@@ -10,7 +10,7 @@ use super::held::WorkHold;
 use super::record::*;
 use onloop_syntax::form::is_default;
 use onloop_syntax::money::Money;
-use onloop_syntax::text::words;
+use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Step};
 
@@ -162,6 +162,28 @@ impl Run {
             none if none.is_empty() => vec![self.current_step()],
             steps => steps,
         }
+    }
+
+    /// What a step needs, and how its work came into the run; `None`: the steps of the run are one after
+    /// the other.
+    pub fn graph_line(&self, record: &StepRecord) -> Option<String> {
+        if self.settings.max_parallel < 2 {
+            return None;
+        }
+        let needs: Vec<String> = record.depends_on().iter().map(u32::to_string).collect();
+        let needs = match needs.as_slice() {
+            [] => "needs no other step".to_owned(),
+            [one] => format!("needs step {one}"),
+            [others @ .., last] => format!("needs steps {} and {last}", others.join(", ")),
+        };
+        let fork = record.fork.as_ref().map(|fork| match (fork.state, &fork.merged) {
+            (ForkState::Working, _) => "in a worktree of its own".to_owned(),
+            (ForkState::Merging | ForkState::Merged, Some(commit)) => {
+                format!("merged as {}", text::prefix(commit, 12))
+            }
+            (_, _) => "to begin anew".to_owned(),
+        });
+        Some([Some(needs), fork].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
     /// The id of the next fork of a step.

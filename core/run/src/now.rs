@@ -100,7 +100,7 @@ impl Run {
             }
             (Next::Act { step }, None) => {
                 let then = self.step(step).map(checks_of);
-                (format!("step {step} is worked on"), started(step), then)
+                (self.worked_on(step), started(step), then)
             }
             (Next::Verify { step }, None) => {
                 (format!("step {step} is to be verified"), started(step), Some(self.after(step)))
@@ -120,6 +120,17 @@ impl Run {
             }
         };
         StatusSummary { now, since: since.or(Some(self.last_update)), then }
+    }
+
+    /// `step 2 is worked on`, with the steps beside it.
+    fn worked_on(&self, step: u32) -> String {
+        let steps: Vec<String> = self.current_steps().iter().map(u32::to_string).collect();
+        match steps.as_slice() {
+            [others @ .., last] if !others.is_empty() => {
+                format!("steps {} and {last} are worked on side by side", others.join(", "))
+            }
+            _ => format!("step {step} is worked on"),
+        }
     }
 
     /// The activity of its processes.

@@ -46,6 +46,7 @@ fn card(id: &str, state: RunState, now: &str) -> RunCard {
         branch: Some("hotl/add-rate-limit".to_owned()),
         step: 2,
         step_name: "Ship it".to_owned(),
+        current_steps: Vec::new(),
         steps: 3,
         done: 1,
         risk: "medium",
@@ -91,6 +92,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         gate: None,
         gate_by: None,
         reason: None,
+        graph: None,
     };
     let waits = card.state == RunState::Waits;
     let text = "Step 2 of 3: Ship it (risk: medium)\n  Ship the rate limit\n  ✓ command cargo test \

@@ -122,6 +122,7 @@ export interface Step {
   gate?: string;
   gate_by?: string;
   reason?: string;
+  graph?: string;
 }
 
 export interface Attempt {

@@ -127,6 +127,7 @@ function StepItem({ step, isSelected, attempts, attempt, tab }: StepProps) {
         <span class="faint">
           {step.status}{step.attempts > 0 && `, attempt ${step.attempts} of ${step.limit}`}{took !== undefined && `, ${duration(took)}`}
         </span>
+        {step.graph !== undefined && <span class="faint">{step.graph}</span>}
         {step.reason !== undefined && <span class="bad" dir="auto">{step.reason}</span>}
       </button>
       {attempts !== undefined && attempts.length > 1 && (

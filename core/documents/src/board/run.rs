@@ -71,6 +71,9 @@ pub struct StepView {
     pub gate_by: Option<&'static str>,
     /// Why the last attempt failed, or why it is blocked.
     pub reason: Option<String>,
+    /// What it needs, and how its work came into the run, where steps may work side by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<String>,
 }
 
 /// A check and what came of it.
@@ -201,6 +204,10 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         branch: branch.map(text::one_line),
         step: number,
         step_name: step.map_or_else(String::new, |record| line(&record.step.name)),
+        current_steps: match run.current_steps() {
+            steps if steps.len() > 1 => steps,
+            _ => Vec::new(),
+        },
         steps: run.steps.len(),
         done: run.steps.iter().filter(is_done).count(),
         risk: run.settings.risk.as_str(),
@@ -320,6 +327,10 @@ pub fn entry(card: &RunCard, now: Timestamp) -> String {
         | RunState::Blocked
         | RunState::Unreadable
         | RunState::Checks => card.now.clone(),
+        _ if card.current_steps.len() > 1 => {
+            let steps: Vec<String> = card.current_steps.iter().map(u32::to_string).collect();
+            format!("steps {} of {}", steps.join(", "), card.steps)
+        }
         _ => format!("step {} of {}: {}", card.step, card.steps, card.step_name),
     };
     let branch = card.branch.as_ref().map_or_else(String::new, |branch| format!("{branch} "));
@@ -354,6 +365,7 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
         branch: None,
         step: 0,
         step_name: String::new(),
+        current_steps: Vec::new(),
         steps: 0,
         done: 0,
         risk: "",
@@ -402,6 +414,7 @@ fn step(run: &Run, record: &StepRecord) -> StepView {
         gate: record.gate.map(|gate| gate.decision.as_str()),
         gate_by: record.gate.map(|gate| gate.mode.as_str()),
         reason,
+        graph: run.graph_line(record),
     }
 }
 

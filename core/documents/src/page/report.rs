@@ -158,6 +158,9 @@ fn step(
         escaped(word),
         rendered(&action)
     );
+    if let Some(graph) = run.graph_line(record) {
+        *out += &format!("<p class=\"faint\">{}</p>\n", escaped(&graph));
+    }
     *out += &check_list(&checks);
     if record.attempts > 0 {
         let limit = record.attempt_of_limit();

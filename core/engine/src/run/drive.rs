@@ -128,7 +128,10 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                 return Ok(());
             }
             cx.store.apply(Event::StepStarted { step })?;
-            say_step(cx, step);
+            // That it works beside others was said when its worktree was made.
+            if !cx.run().step(step).is_some_and(StepRecord::is_forked) {
+                say_step(cx, step);
+            }
         }
         Next::Act { step } => {
             cx.store.commit().await?;
@@ -168,7 +171,9 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                     cx.store.apply(Event::StepVerified { step, results })?;
                 }
             }
-            say_verified(cx, step);
+            if !is_stale || cx.options.verbose || !is_done(cx, step) {
+                say_verified(cx, step);
+            }
             say_warnings(cx, Some(step));
             // What a step did ends at the checkpoint of its own attempt.
             if !is_stale {
@@ -379,6 +384,10 @@ fn say_verified(cx: &mut RunContext<'_>, step: u32) {
         | StepStatus::InProgress(_)
         | StepStatus::Blocked(_) => say_step(cx, step),
     }
+}
+
+fn is_done(cx: &RunContext<'_>, step: u32) -> bool {
+    cx.run().step(step).is_some_and(|record| record.status == StepStatus::Done)
 }
 
 fn say_step(cx: &mut RunContext<'_>, step: u32) {

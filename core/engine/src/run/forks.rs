@@ -254,7 +254,10 @@ async fn tell(cx: &mut RunContext<'_>, fork: &Store) {
     let new = run.events.get(*told..).unwrap_or_default();
     *told = run.events.len();
     for entry in new.iter().filter(|entry| entry.step.is_some()) {
-        cx.io.note(format!("  ⑂ {}", entry.text)).await;
+        // That it begins was said when its worktree was made.
+        if entry.event != "step_started" || entry.text.starts_with('↻') {
+            cx.io.note(format!("  {}", entry.text)).await;
+        }
     }
 }
 

@@ -30,7 +30,7 @@ impl Run {
             conflicts: Vec::new(),
             failure: None,
         });
-        let text = format!("⑂ Step {step}: {}, in a worktree of its own", record.step.name);
+        let text = format!("→ Step {step}: {}, in a worktree of its own", record.step.name);
         self.log(at, "step_forked", Some(step), text, "");
         Ok(())
     }
@@ -63,7 +63,8 @@ impl Run {
             0 => String::new(),
             _ => format!(", with conflicts in {}", text::counted(conflicts, "file")),
         };
-        let text = format!("⑂ Step {step}: Merged into the work of the run{with}");
+        let mark = if conflicts == 0 { "✓" } else { "⚠" };
+        let text = format!("{mark} Step {step}: Merged into the work of the run{with}");
         self.log(at, "fork_merged", Some(step), text, &merge.conflicts.join("\n"));
         Ok(())
     }
@@ -84,7 +85,7 @@ impl Run {
         }
         self.take_use(used)?;
         self.step_mut(step).expect("looked up above").fork = None;
-        let text = format!("⑂ Step {step}: Its worktree is dropped: {reason}");
+        let text = format!("· Step {step}: Its own worktree is dropped: {reason}");
         self.log(at, "fork_dropped", Some(step), text, "");
         Ok(())
     }

@@ -106,8 +106,10 @@ async fn merge(
     let used = fork.run().used_as_fork();
     let merge = ForkMerge { step, commit: made.commit, conflicts: made.conflicts, failure, used };
     cx.store.apply(Event::ForkMerged(Box::new(merge)))?;
-    let line = cx.run().events.last().map(|entry| entry.text.clone()).unwrap_or_default();
-    cx.store.note(line);
+    if let Some(entry) = cx.run().events.last().filter(|entry| !entry.detail.is_empty()) {
+        let line = format!("{}\n    {}", entry.text, entry.detail.replace('\n', "\n    "));
+        cx.store.note(line);
+    }
     cx.store.commit().await?;
     Ok(None)
 }
