@@ -24,6 +24,7 @@ pub fn is_unnecessary(finding: &Diagnostic) -> bool {
             rule::IGNORED_TEXT
                 | rule::UNUSED_MAX_ITERATIONS
                 | rule::UNUSED_ASSERT_VALUE
+                | rule::UNUSED_MAX_PARALLEL
                 | rule::UNKNOWN_KEY
                 | rule::PROSE_IN_STEP
         )
@@ -80,6 +81,7 @@ fn choices(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
         | rule::UNKNOWN_FIELD
         | rule::EMPTY_VERIFY
         | rule::UNUSED_MAX_ITERATIONS
+        | rule::UNUSED_MAX_PARALLEL
         | rule::FOREIGN_CHECK_FIELD
         | rule::UNUSED_ASSERT_VALUE => {
             place.and_then(|place| removed(reading, place)).into_iter().collect()
