@@ -331,7 +331,7 @@ impl<'a> Body<'a> {
         self.outline.fields = std::mem::take(&mut self.findings.places).into_vec();
         let mut diagnostics = self.findings.into_sorted(bytes.len());
         if has_errors {
-            offer_renumbering(&mut diagnostics, &self.headers);
+            offer_renumbering(&mut diagnostics, &self.headers, &self.dependencies);
         }
         if line_break(self.cursor.source()) == "\r\n" {
             let edits = diagnostics.iter_mut().filter_map(|found| found.fix.as_mut());
@@ -376,7 +376,11 @@ impl<'a> Body<'a> {
 
 /// Adds the edits that correct all numbers to the first finding about a number. Adding them to each
 /// finding would take quadratic time and memory.
-fn offer_renumbering(diagnostics: &mut [Diagnostic], headers: &[HeaderPlace]) {
+fn offer_renumbering(
+    diagnostics: &mut [Diagnostic],
+    headers: &[HeaderPlace],
+    dependencies: &[DependsOn],
+) {
     let codes = [super::rule::STEP_NUMBER.code, super::rule::DUPLICATE_STEP_NUMBER.code];
     let Some(first) = diagnostics.iter_mut().find(|found| codes.contains(&found.code)) else {
         return;
@@ -385,7 +389,10 @@ fn offer_renumbering(diagnostics: &mut [Diagnostic], headers: &[HeaderPlace]) {
         let number = u32::try_from(at + 1).ok()?;
         (place.number != Some(number)).then(|| Edit::replace(place.id, number.to_string()))
     };
-    let edits = headers.iter().enumerate().filter_map(wrong).collect();
+    let mut edits: Vec<Edit> = headers.iter().enumerate().filter_map(wrong).collect();
+    let numbers: Vec<Option<u32>> = headers.iter().map(|place| place.number).collect();
+    edits.extend(depends_on::renumbered(dependencies, &numbers));
+    edits.sort_by_key(|edit| edit.span);
     *first = first.clone().with_fix("number the steps in the order of the file", edits);
 }
 

@@ -50,7 +50,7 @@ pub(super) fn unneeded_by(last: &Step, steps: &[Step], graph: &StepGraph) -> Vec
 
 /// The files that two steps name that can run at the same time, by the numbers of the two. Of several
 /// steps that name a file, each is compared with the one before it.
-fn shared_files(steps: &[Step], graph: &StepGraph) -> BTreeMap<(u32, u32), Vec<String>> {
+pub(super) fn shared_files(steps: &[Step], graph: &StepGraph) -> BTreeMap<(u32, u32), Vec<String>> {
     let mut named: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for step in steps {
         for file in files_of(step) {
