@@ -3,10 +3,11 @@
 //! Each job is a machine of its own that begins with a clone: it fetches the run, takes it further and
 //! pushes it, so that the next job, or the same job run again, continues there.
 
-use super::jobs::{CompiledJob, jobs};
+use super::jobs::{CompiledJob, is_range, jobs};
 use super::on_label;
 use super::yaml::{block, comment, shown, word};
 use onloop_syntax::text;
+use onloop_workflow::graph::step_list;
 use onloop_workflow::{OperatingSystem, Plan, Step};
 
 /// The version of `actions/checkout`, and the commit that it was when it was looked at.
@@ -62,7 +63,7 @@ onloop report "$RUN" | head -c 900000 >> "$GITHUB_STEP_SUMMARY"
 pub(super) fn workflow(wanted: &Compilation<'_>) -> String {
     let jobs = jobs(wanted.plan);
     let mut out = head(wanted);
-    let mut before: Option<CompiledJob> = None;
+    let mut before: Option<&CompiledJob> = None;
     if let Some(label) = wanted.on_label {
         out += &on_label::job(label, wanted.runs_on);
         out.push('\n');
@@ -74,19 +75,19 @@ pub(super) fn workflow(wanted: &Compilation<'_>) -> String {
         // It stops at the next decision, or at a later one where it continues a run.
         let later = jobs[at..].iter().filter_map(|job| match job {
             CompiledJob::Gate { step } => Some(*step),
-            CompiledJob::Steps { .. } | CompiledJob::End => None,
+            CompiledJob::Steps(_) | CompiledJob::End => None,
         });
         let gates: Vec<u32> = later.collect();
         let ends = (at == 0, at + 1 == jobs.len());
-        out += &job_head(wanted, *job, before, ends);
+        out += &job_head(wanted, job, before, ends);
         out += &match job {
             CompiledJob::Gate { step } => gate_steps(*step, &environment(wanted.plan, *step)),
-            CompiledJob::Steps { .. } | CompiledJob::End => {
+            CompiledJob::Steps(_) | CompiledJob::End => {
                 let place = Place { is_first: at == 0, gates, is_last: at + 1 == jobs.len() };
                 work_steps(wanted, place)
             }
         };
-        before = Some(*job);
+        before = Some(job);
     }
     out
 }
@@ -102,7 +103,7 @@ pub(super) fn advice(wanted: &Compilation<'_>, out: Option<&str>) -> String {
         .into_iter()
         .filter_map(|job| match job {
             CompiledJob::Gate { step } => Some(environment(wanted.plan, step)),
-            CompiledJob::Steps { .. } | CompiledJob::End => None,
+            CompiledJob::Steps(_) | CompiledJob::End => None,
         })
         .collect();
     if !gates.is_empty() {
@@ -158,8 +159,8 @@ jobs:
 
 fn job_head(
     wanted: &Compilation<'_>,
-    job: CompiledJob,
-    before: Option<CompiledJob>,
+    job: &CompiledJob,
+    before: Option<&CompiledJob>,
     (is_first, is_last): (bool, bool),
 ) -> String {
     let (key, name) = (job.key(), shown(&title(wanted.plan, job)));
@@ -177,20 +178,26 @@ fn job_head(
     if let CompiledJob::Gate { step } = job {
         // Who approved is in the history of the workflow run.
         out += "      actions: read\n";
-        out += &format!("    environment: {}\n", environment(wanted.plan, step));
+        out += &format!("    environment: {}\n", environment(wanted.plan, *step));
     }
     out + "    steps:\n" + &checkout() + &install(VERSION)
 }
 
-fn title(plan: &Plan, job: CompiledJob) -> String {
+fn title(plan: &Plan, job: &CompiledJob) -> String {
     let name = |step: u32| {
         let found: Option<&Step> = plan.steps.iter().find(|found| found.number == step);
         found.map_or("", |step| step.name.as_str())
     };
     match job {
-        CompiledJob::Steps { from, to } if from == to => format!("Step {from}: {}", name(from)),
-        CompiledJob::Steps { from, to } => format!("Steps {from} to {to}: {} …", name(from)),
-        CompiledJob::Gate { step } => format!("Gate of step {step}: {}", name(step)),
+        CompiledJob::Steps(steps) => match (steps.as_slice(), is_range(steps)) {
+            ([step], _) => format!("Step {step}: {}", name(*step)),
+            ([from, .., to], true) => format!("Steps {from} to {to}: {} …", name(*from)),
+            (steps, _) => {
+                let first = steps.first().map_or("", |step| name(*step));
+                format!("S{}: {first} …", &step_list(steps)[1..])
+            }
+        },
+        CompiledJob::Gate { step } => format!("Gate of step {step}: {}", name(*step)),
         CompiledJob::End => "End of the run".to_owned(),
     }
 }
