@@ -37,8 +37,8 @@ pub(super) fn check(
     }
 }
 
-/// The steps that nothing needs although the last step, which needs others, would be expected to. A
-/// last step that needs no step is not a final check.
+/// The steps that no step needs, if the last step needs other steps. A last step that needs none is
+/// not a final check.
 pub(super) fn unneeded_by(last: &Step, steps: &[Step], graph: &StepGraph) -> Vec<u32> {
     if last.depends_on().is_empty() {
         return Vec::new();

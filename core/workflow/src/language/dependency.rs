@@ -1,5 +1,7 @@
 //! The steps that `depends_on` lists: their positions, completion and changes.
 
+use std::collections::BTreeSet;
+
 use super::refer::StepMention;
 use super::{Proposal, ProposalKind, Reading};
 use crate::value;
@@ -28,6 +30,9 @@ fn numbers(reading: Reading<'_>, place: &FieldPlace) -> Vec<StepMention> {
     items.into_iter().filter_map(mention).collect()
 }
 
+/// Most steps that are proposed.
+const PROPOSED: usize = 100;
+
 /// The earlier steps that the list at `offset` does not name yet, the nearest first; empty at other
 /// positions.
 pub(super) fn proposals(reading: Reading<'_>, offset: usize) -> Vec<Proposal> {
@@ -47,7 +52,7 @@ pub(super) fn proposals(reading: Reading<'_>, offset: usize) -> Vec<Proposal> {
     let typed = before.chars().rev().take_while(digits).count();
     let follows = reading.text[offset..].chars().take_while(digits).count();
     let span = Span::new(offset - typed, offset + follows);
-    let taken: Vec<u32> = numbers(reading, place)
+    let taken: BTreeSet<u32> = numbers(reading, place)
         .into_iter()
         .filter(|mention| mention.span.start != span.start)
         .map(|mention| mention.number)
@@ -62,6 +67,7 @@ pub(super) fn proposals(reading: Reading<'_>, offset: usize) -> Vec<Proposal> {
     };
     let earlier = steps[..at].iter().rev().filter(|step| !taken.contains(&step.number));
     let mut found: Vec<Proposal> = earlier
+        .take(PROPOSED)
         .map(|step| {
             let number = match has_begun {
                 true => step.number.to_string(),
