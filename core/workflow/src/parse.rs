@@ -11,7 +11,7 @@ use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line, line_break};
 use super::markdown::{self, Fence, Header, HeaderForm};
-use super::side_by_side;
+use super::parallel;
 use super::step::{self, Demands, Draft};
 use super::{
     Block, BlockKind, Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name,
@@ -78,8 +78,8 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
     };
     body.read();
     if !body.findings.has_errors() {
-        let (places, parallel) = (&body.outline.steps, front.max_parallel.unwrap_or(1));
-        side_by_side::check(&body.steps, places, parallel, &mut body.findings);
+        let (places, most) = (&body.outline.steps, front.max_parallel.unwrap_or(1));
+        parallel::check(&body.steps, places, most, &mut body.findings);
     }
     (body, front)
 }

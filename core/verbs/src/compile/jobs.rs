@@ -40,7 +40,7 @@ pub(super) fn is_range(steps: &[u32]) -> bool {
     steps.windows(2).all(|pair| pair[1] == pair[0] + 1)
 }
 
-/// The jobs of `plan`, in order; the last of them ends the run. A decision holds up the steps that
+/// The jobs of `plan`, in order; the last of them ends the run. A decision blocks the steps that
 /// need the step that it is about: all later ones where steps run one after the other.
 ///
 /// Each job hands the record of the run to the next, so jobs never run at the same time; the steps of
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_holds_up_the_steps_that_need_it() {
+    fn a_decision_blocks_the_steps_that_need_it() {
         let parallel = "risk_level: low\nworktree: true\nmax_parallel: 3\n";
         let gate = "gate: human";
         for (frontmatter, steps, expected) in [

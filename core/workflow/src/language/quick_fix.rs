@@ -3,8 +3,8 @@
 use super::{Reading, dependency};
 use crate::command::windows_part;
 use crate::graph::{StepGraph, step_list};
+use crate::parallel;
 use crate::rule::{self, LintRule};
-use crate::side_by_side;
 use crate::{FieldPlace, Section, Shell, StepPlace};
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Fix, Span};
 use onloop_syntax::limits;
@@ -253,14 +253,14 @@ fn human_gate(reading: Reading<'_>, step: &StepPlace) -> Option<Fix> {
 fn needs_the_rest(reading: Reading<'_>, at: usize) -> Option<Fix> {
     let steps = &reading.parsed.plan.as_ref()?.steps;
     let last = steps.get(reading.step_index(at)?)?;
-    needs(reading, at, side_by_side::unneeded_by(last, steps, &StepGraph::of(steps)))
+    needs(reading, at, parallel::unneeded_by(last, steps, &StepGraph::of(steps)))
 }
 
 /// A step needs those that name the same files.
 fn needs_those_with_its_files(reading: Reading<'_>, at: usize) -> Option<Fix> {
     let steps = &reading.parsed.plan.as_ref()?.steps;
     let number = steps.get(reading.step_index(at)?)?.number;
-    let shared = side_by_side::shared_files(steps, &StepGraph::of(steps)).into_keys();
+    let shared = parallel::shared_files(steps, &StepGraph::of(steps)).into_keys();
     let others = shared.filter(|(_, other)| *other == number).map(|(one, _)| one);
     needs(reading, at, others.collect())
 }
