@@ -201,7 +201,12 @@ fn whatever_is_written_is_laid_out_once_and_means_the_same() {
 
 #[test]
 fn what_onloop_writes_is_laid_out_already() {
-    for kind in [TemplateKind::Feature, TemplateKind::Bugfix, TemplateKind::Refactor] {
+    for kind in [
+        TemplateKind::Feature,
+        TemplateKind::Bugfix,
+        TemplateKind::Refactor,
+        TemplateKind::Parallel,
+    ] {
         let text = template(kind, "add-limits", None, None);
         assert_eq!(check(&text), text, "{kind:?}");
     }
@@ -220,6 +225,7 @@ fn hostile_files_are_answered_in_time() {
         format!("- [ ] **Step {number}: a**\n  action:   step {number}\n  loop:false\n")
     };
     let many: String = (1..=1500).map(step).collect();
+    let graph = front.replace("risk_level", "worktree: true\nmax_parallel: 2\nrisk_level");
     let texts = [
         format!("{front}{many}"),
         format!("{front}{}", many.replace("loop:false", "lop:false")),
@@ -229,6 +235,7 @@ fn hostile_files_are_answered_in_time() {
         format!("{front}{}", "```\n".repeat(10_000)),
         format!("{front}{}", "a.md".repeat(10_000)),
         "- ".repeat(30_000),
+        format!("{graph}{}", many.replace("loop:false", "loop:false\n  depends_on: [1]")),
     ];
     for text in texts {
         let started = processor_time();

@@ -22,6 +22,7 @@ mod silent_passes;
 mod simulate;
 mod starting;
 mod survivors;
+mod templates;
 pub(crate) mod terminal;
 mod untrusted;
 mod watching;

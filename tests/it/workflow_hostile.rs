@@ -156,6 +156,29 @@ fn repetition_of_what_looks_expensive() {
 }
 
 #[test]
+fn ten_thousand_steps_that_all_depend_on_others_or_name_the_same_file() {
+    let front = FRONT.replace("risk_level", "worktree: true\nmax_parallel: 16\nrisk_level");
+    let file = |count: usize, lines: &dyn Fn(usize) -> String| {
+        let steps: String = (1..=count).map(|number| step(number, &lines(number))).collect();
+        errors(format!("{front}{steps}").as_bytes())
+    };
+    let all = |number: usize| {
+        let earlier: Vec<String> = (1..number).map(|number| number.to_string()).collect();
+        format!("verify: make\ndepends_on: [{}]\n", earlier.join(", "))
+    };
+    assert_eq!(file(800, &all), Vec::<&str>::new());
+    let two_rows = |number: usize| match number {
+        1..400 => "verify: make\ndepends_on: []\n".to_owned(),
+        _ => all(400).replace("make", "test -s a.txt"),
+    };
+    assert_eq!(file(2000, &two_rows), Vec::<&str>::new());
+    let same = |_| "verify: test -s a.txt\ndepends_on: []\n".to_owned();
+    assert_eq!(file(limits::WORKFLOW_STEPS, &same), Vec::<&str>::new());
+    let later = |number: usize| format!("verify: make\ndepends_on: [{}]\n", number + 1);
+    assert_eq!(file(limits::WORKFLOW_STEPS, &later).last(), Some(&"too-many-findings"));
+}
+
+#[test]
 fn frontmatter_without_end() {
     let endless = "---\nintent: a\n".to_owned() + &"key: value\n".repeat(100_000);
     let codes = errors(endless.as_bytes());
@@ -219,6 +242,10 @@ fn pieces() -> impl Strategy<Value = String> {
         "until ",
         "until:",
         " false",
+        "depends_on:",
+        " [1, 2]",
+        "max_parallel: 2\n",
+        "worktree: true\n",
         " true",
         " |\n",
         " >\n",

@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use super::normalized::check;
 use onloop_effect::Command;
-use onloop_run::{AtMost, AutomaticReason, Exceeded, HumanReason, Run, SimulatedEvent};
+use onloop_run::{
+    AtMost, AutomaticReason, Exceeded, HumanReason, Run, SimulatedEvent, StepRecord,
+    parallel_groups,
+};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::money::Money;
 
@@ -70,7 +73,7 @@ pub fn simulation_document(simulation: &Simulation) -> Value {
     let (run, place) = (&simulation.run, &simulation.run.place);
     let at_most = &simulation.at_most;
     let setup: &[String] = if simulation.sets_up { &run.settings.setup } else { &[] };
-    json!({
+    let mut document = json!({
         "schema": "onloop.simulation/v1",
         "workflow": simulation.workflow,
         "intent": run.settings.intent,
@@ -96,7 +99,16 @@ pub fn simulation_document(simulation: &Simulation) -> Value {
             "cost_usd": at_most.cost.map(Money::usd),
             "tokens": at_most.tokens,
         },
-    })
+    });
+    if let Some(groups) = parallel_groups(run) {
+        let step = |record: &StepRecord| json!({ "step": record.step.number, "depends_on": record.depends_on() });
+        document["graph"] = json!({
+            "max_parallel": run.settings.max_parallel,
+            "groups": groups,
+            "steps": run.steps.iter().map(step).collect::<Vec<_>>(),
+        });
+    }
+    document
 }
 
 fn agent(agent: &SimulatedAgent) -> Value {

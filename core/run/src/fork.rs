@@ -12,6 +12,7 @@ use onloop_syntax::form::is_default;
 use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
+use onloop_workflow::graph::step_list;
 use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Step};
 
 /// The fork in which a step works.
@@ -170,12 +171,7 @@ impl Run {
         if self.settings.max_parallel < 2 {
             return None;
         }
-        let needs: Vec<String> = record.depends_on().iter().map(u32::to_string).collect();
-        let needs = match needs.as_slice() {
-            [] => "needs no other step".to_owned(),
-            [one] => format!("needs step {one}"),
-            [others @ .., last] => format!("needs steps {} and {last}", others.join(", ")),
-        };
+        let needs = format!("needs {}", step_list(&record.depends_on()));
         let fork = record.fork.as_ref().map(|fork| match (fork.state, &fork.merged) {
             (ForkState::Working, _) => "in a worktree of its own".to_owned(),
             (ForkState::Merging | ForkState::Merged, Some(commit)) => {

@@ -61,7 +61,9 @@ pub use pull_request::*;
 pub use record::*;
 pub use report::{describe_check, render_report};
 pub use review::{parse_verdict, review_due_at_gate, review_prompt, review_range};
-pub use simulated::{AtMost, PageChecks, SimulatedEvent, at_most, simulated_events};
+pub use simulated::{
+    AtMost, PageChecks, SimulatedEvent, at_most, parallel_groups, simulated_events,
+};
 pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};
 pub use test_runners::{RunnerReport, runner_report};
 pub use tests_passed::tests_passed;

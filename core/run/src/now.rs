@@ -6,6 +6,7 @@ use super::event::{Acting, Worker};
 use super::next::{Blocker, Next, Question};
 use super::record::{Run, StepRecord, StepStatus};
 use onloop_syntax::text;
+use onloop_workflow::graph::step_list;
 use onloop_syntax::time::Timestamp;
 
 /// How a run stands, for people.
@@ -124,10 +125,9 @@ impl Run {
 
     /// `step 2 is worked on`, with the steps beside it.
     fn worked_on(&self, step: u32) -> String {
-        let steps: Vec<String> = self.current_steps().iter().map(u32::to_string).collect();
-        match steps.as_slice() {
-            [others @ .., last] if !others.is_empty() => {
-                format!("steps {} and {last} are worked on side by side", others.join(", "))
+        match self.current_steps() {
+            steps if steps.len() > 1 => {
+                format!("{} are worked on side by side", step_list(&steps))
             }
             _ => format!("step {step} is worked on"),
         }

@@ -8,6 +8,7 @@ use super::record::{Run, is_repeated};
 use super::verdict::Verdict;
 use onloop_syntax::money::Money;
 use onloop_workflow::Check;
+use onloop_workflow::graph::{is_sequence, step_groups};
 
 /// Something that happens in a run, in the order in which it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +162,13 @@ fn passing(run: &Run, step: u32, pages: PageChecks) -> Vec<CheckResult> {
         inputs: None,
     });
     results.collect()
+}
+
+/// The numbers of the steps in groups that can run at the same time; `None`: no two can.
+pub fn parallel_groups(run: &Run) -> Option<Vec<Vec<u32>>> {
+    let steps = || run.steps.iter().map(|record| &record.step);
+    let is_parallel = run.settings.max_parallel > 1 && !is_sequence(steps());
+    is_parallel.then(|| step_groups(steps()))
 }
 
 /// The most that a run may take, as far as anything bounds it.

@@ -30,6 +30,8 @@ pub enum Template {
     Bugfix,
     /// Something that must keep working while its shape changes.
     Refactor,
+    /// Something in parts: what they share, the parts at the same time, then everything together.
+    Parallel,
 }
 
 impl From<Template> for TemplateKind {
@@ -38,6 +40,7 @@ impl From<Template> for TemplateKind {
             Template::Feature => TemplateKind::Feature,
             Template::Bugfix => TemplateKind::Bugfix,
             Template::Refactor => TemplateKind::Refactor,
+            Template::Parallel => TemplateKind::Parallel,
         }
     }
 }

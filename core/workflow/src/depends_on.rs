@@ -92,3 +92,19 @@ pub(super) fn check(lists: &[DependsOn], numbers: &[Option<u32>], findings: &mut
         }
     }
 }
+
+/// The edits that make the lists name the positions of the steps whose `numbers` they name. A number
+/// of two steps stays as it is.
+pub(super) fn renumbered(lists: &[DependsOn], numbers: &[Option<u32>]) -> Vec<Edit> {
+    let mut positions: BTreeMap<u32, Option<u32>> = BTreeMap::new();
+    for (position, number) in (1u32..).zip(numbers) {
+        let Some(number) = number else { continue };
+        positions.entry(*number).and_modify(|at| *at = None).or_insert(Some(position));
+    }
+    let items = lists.iter().flat_map(|list| &list.items);
+    let edits = items.filter_map(|(span, number)| {
+        let position = (*positions.get(number)?)?;
+        (position != *number).then(|| Edit::replace(*span, position.to_string()))
+    });
+    edits.collect()
+}

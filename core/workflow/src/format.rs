@@ -65,7 +65,7 @@ fields! {
     Frontmatter "max_cost_usd" "most money, such as `2.50`", "unbounded", [], []
     Frontmatter "max_tokens" "most tokens that agents read and write", "unbounded", [], []
     Frontmatter "max_elapsed_minutes" "most active time; pauses do not count", "unbounded", [], []
-    Frontmatter "max_parallel" "most steps that run at the same time, 1 to 16; above 1 needs `worktree: true`",
+    Frontmatter "max_parallel" "most [steps that run at the same time](parallel-steps.md), 1 to 16; above 1 needs `worktree: true`",
         "1", [], []
     Frontmatter "allow" "lines of shell that the agent of a run may use although no rule decides; a list",
         "none", [], []
@@ -105,8 +105,8 @@ fields! {
     Step "verify" "what must hold afterwards", "", [], []
     Step "gate" "`human`: a person approves the finished step; `auto`: the approval is recorded by itself",
         "", ["human", "auto"], []
-    Step "depends_on" "the earlier steps that this one needs, as a list of their numbers; `[]`: none",
-        "the step before", [], []
+    Step "depends_on" "the earlier steps that this one needs, as a list of their numbers; `[]`: none; the step before when left out",
+        "", [], []
     Step "baseline" "`true`: the checks run once before the agent does; one that passes already is a warning",
         "what the frontmatter says", ["true", "false"], []
     Step "may_change" "files that decide what checks check and that this step is meant to change, such as `tests/**`; a list. They are listed, not warned about",

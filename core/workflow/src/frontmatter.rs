@@ -108,6 +108,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, findings: &mut Findings) -> Frontmat
     };
     reader.read_entries();
     reader.require_keys(opening.span());
+    reader.require_worktree();
     Frontmatter { span: Some(Span::new(start, end)), ..reader.front }
 }
 
@@ -211,6 +212,24 @@ impl<'c> Reader<'c, '_> {
                 self.findings.push(finding::frontmatter::missing_key(span, key.as_str(), help));
             }
         }
+    }
+
+    /// Steps that run at the same time need worktrees.
+    fn require_worktree(&mut self) {
+        let is_parallel = self.front.max_parallel.is_some_and(|most| most > 1);
+        if !is_parallel || self.front.isolation == Some(Isolation::Worktree) {
+            return;
+        }
+        let place = |name| self.findings.places.of(Section::Frontmatter, name);
+        let (Some(parallel), worktree) = (place("max_parallel"), place("worktree")) else { return };
+        // A value that cannot be read is a finding of its own.
+        if worktree.is_some() && self.front.isolation.is_none() {
+            return;
+        }
+        let written =
+            worktree.map(|place| self.cursor.source()[place.value.start..place.value.end].trim());
+        let found = finding::frontmatter::parallel_without_worktree(parallel, written);
+        self.findings.push(found);
     }
 
     fn interpret(&mut self, known: FrontmatterKey, key: &'static str, value: &Value<'_>) {

@@ -14,6 +14,7 @@
 
 mod arrange;
 mod complete;
+mod dependency;
 mod document;
 mod fold;
 mod hover;

@@ -11,6 +11,7 @@ use super::finding::{self, Findings};
 use super::frontmatter::{self, Frontmatter};
 use super::line::{Cursor, Line, line_break};
 use super::markdown::{self, Fence, Header, HeaderForm};
+use super::parallel;
 use super::step::{self, Demands, Draft};
 use super::{
     Block, BlockKind, Checkbox, Outline, Parsed, Plan, PlanParts, Risk, Step, StepPlace, name,
@@ -76,6 +77,10 @@ fn read(source: &str) -> (Body<'_>, Frontmatter) {
         seen_numbers: std::collections::BTreeSet::new(),
     };
     body.read();
+    if !body.findings.has_errors() {
+        let (places, most) = (&body.outline.steps, front.max_parallel.unwrap_or(1));
+        parallel::check(&body.steps, places, most, &mut body.findings);
+    }
     (body, front)
 }
 
@@ -326,7 +331,7 @@ impl<'a> Body<'a> {
         self.outline.fields = std::mem::take(&mut self.findings.places).into_vec();
         let mut diagnostics = self.findings.into_sorted(bytes.len());
         if has_errors {
-            offer_renumbering(&mut diagnostics, &self.headers);
+            offer_renumbering(&mut diagnostics, &self.headers, &self.dependencies);
         }
         if line_break(self.cursor.source()) == "\r\n" {
             let edits = diagnostics.iter_mut().filter_map(|found| found.fix.as_mut());
@@ -371,7 +376,11 @@ impl<'a> Body<'a> {
 
 /// Adds the edits that correct all numbers to the first finding about a number. Adding them to each
 /// finding would take quadratic time and memory.
-fn offer_renumbering(diagnostics: &mut [Diagnostic], headers: &[HeaderPlace]) {
+fn offer_renumbering(
+    diagnostics: &mut [Diagnostic],
+    headers: &[HeaderPlace],
+    dependencies: &[DependsOn],
+) {
     let codes = [super::rule::STEP_NUMBER.code, super::rule::DUPLICATE_STEP_NUMBER.code];
     let Some(first) = diagnostics.iter_mut().find(|found| codes.contains(&found.code)) else {
         return;
@@ -380,7 +389,10 @@ fn offer_renumbering(diagnostics: &mut [Diagnostic], headers: &[HeaderPlace]) {
         let number = u32::try_from(at + 1).ok()?;
         (place.number != Some(number)).then(|| Edit::replace(place.id, number.to_string()))
     };
-    let edits = headers.iter().enumerate().filter_map(wrong).collect();
+    let mut edits: Vec<Edit> = headers.iter().enumerate().filter_map(wrong).collect();
+    let numbers: Vec<Option<u32>> = headers.iter().map(|place| place.number).collect();
+    edits.extend(depends_on::renumbered(dependencies, &numbers));
+    edits.sort_by_key(|edit| edit.span);
     *first = first.clone().with_fix("number the steps in the order of the file", edits);
 }
 

@@ -72,6 +72,11 @@ impl FieldPlaces {
         self.0[at].value = Span::new(first.key.start, end.unwrap_or(first.key.end));
     }
 
+    /// The first field of this section with this name.
+    pub(super) fn of(&self, section: Section, name: &str) -> Option<FieldPlace> {
+        self.0.iter().find(|place| place.is(section, name)).copied()
+    }
+
     pub(super) fn into_vec(self) -> Vec<FieldPlace> {
         self.0
     }

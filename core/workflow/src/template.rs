@@ -14,6 +14,8 @@ pub enum TemplateKind {
     Bugfix,
     /// A refactoring, which keeps the behavior.
     Refactor,
+    /// Work in parts: what they share, the parts at the same time, then everything together.
+    Parallel,
 }
 
 /// The text of a new workflow file, which lints without a finding.
@@ -29,6 +31,7 @@ pub fn template(
     let default_intent = match kind {
         TemplateKind::Feature => format!("Add {words}"),
         TemplateKind::Bugfix => format!("Fix {words}"),
+        TemplateKind::Parallel => format!("Build {words} in parts"),
         TemplateKind::Refactor => format!("Refactor {words} without changing what it does"),
     };
     let intent = intent.map(text::one_line).filter(|intent| !intent.trim().is_empty());
@@ -50,10 +53,19 @@ pub fn template(
             "medium",
             refactor_steps(test),
         ),
+        TemplateKind::Parallel => (
+            "Each part has tests of its own, and the whole test suite passes with all parts",
+            "low",
+            parallel_steps(test),
+        ),
+    };
+    let parallel = match kind {
+        TemplateKind::Parallel => "worktree: true\nmax_parallel: 2\n",
+        TemplateKind::Feature | TemplateKind::Bugfix | TemplateKind::Refactor => "",
     };
     format!(
         "---\nintent: {intent}\nsuccess_criteria: {success}\nrisk_level: {risk}\n\
-         auto_approve: false\n---\n\n## Steps\n\n{steps}"
+         auto_approve: false\n{parallel}---\n\n## Steps\n\n{steps}"
     )
 }
 
@@ -142,12 +154,48 @@ fn refactor_steps(test: &str) -> String {
     )
 }
 
+fn parallel_steps(test: &str) -> String {
+    format!(
+        "- [ ] **Step 1: Write what the parts share**\n\
+         action: Write the types and interfaces that steps 2 and 3 both use, so that neither has to change them.\n\
+         loop: until all tests pass\n\
+         max_iterations: 3\n\
+         verify: {test}\n\
+         \n\
+         - [ ] **Step 2: Build the first part**\n\
+         action: Build the first part with tests of its own. Change only its files.\n\
+         loop: until all tests pass\n\
+         max_iterations: 5\n\
+         verify: {test}\n\
+         depends_on: [1]\n\
+         \n\
+         - [ ] **Step 3: Build the second part**\n\
+         action: Build the second part with tests of its own. Change only its files.\n\
+         loop: until all tests pass\n\
+         max_iterations: 5\n\
+         verify: {test}\n\
+         depends_on: [1]\n\
+         \n\
+         - [ ] **Step 4: Check the parts together**\n\
+         action: Add a test that uses both parts together, and fix what does not fit.\n\
+         loop: until all tests pass\n\
+         max_iterations: 3\n\
+         verify: {test}\n\
+         gate: human\n\
+         depends_on: [2, 3]\n"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const KINDS: [TemplateKind; 3] =
-        [TemplateKind::Feature, TemplateKind::Bugfix, TemplateKind::Refactor];
+    const KINDS: [TemplateKind; 4] = [
+        TemplateKind::Feature,
+        TemplateKind::Bugfix,
+        TemplateKind::Refactor,
+        TemplateKind::Parallel,
+    ];
 
     #[test]
     fn every_template_lints_without_a_finding() {

@@ -10,6 +10,7 @@ const KINDS = [
   { label: "Feature", description: "tests first, then the code, then a review", word: "feature" },
   { label: "Bug fix", description: "a failing test, then the fix", word: "bugfix" },
   { label: "Refactoring", description: "the same behavior, tested before and after", word: "refactor" },
+  { label: "Parts in parallel", description: "shared code, then parts at the same time, then all together", word: "parallel" },
 ];
 
 export function registerNewWorkflow(runner: CommandRunner): vscode.Disposable {

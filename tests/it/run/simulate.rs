@@ -176,6 +176,60 @@ fn what_would_stop_the_run_is_told_with_its_exit_code() {
 }
 
 #[test]
+fn steps_that_can_run_at_the_same_time_are_shown_with_what_they_need() {
+    let step = |number: u32, lines: &str| {
+        format!(
+            "- [ ] **Step {number}: S{number}**\naction: a\nloop: false\nverify: make\n{lines}\n"
+        )
+    };
+    let graph = [
+        step(1, ""),
+        step(2, "depends_on: [1]"),
+        step(3, "depends_on: [1]"),
+        step(4, "depends_on: [2, 3]"),
+    ]
+    .concat();
+    let project = Workspace::git();
+    project.write(FILE, workflow("worktree: true\nmax_parallel: 2\n", &graph));
+    project.commit("Begin");
+    let words = ["run", FILE, "--agent", "script", "--simulate"];
+    let run = project.onloop(&words).expect_exit(0);
+    let expected = "
+At most 2 steps at the same time, each when the steps that it needs are done
+  Step 1 at once
+  Step 2 after step 1
+  Step 3 after step 1
+  Step 4 after steps 2 and 3
+
+In this order,";
+    assert!(run.stdout.contains(expected), "{}", run.stdout);
+    let run = project.onloop(&[&words[..], &["--json"]].concat()).expect_exit(0);
+    let document: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(
+        document["graph"],
+        serde_json::json!({
+            "max_parallel": 2,
+            "groups": [[1], [2, 3], [4]],
+            "steps": [
+                { "step": 1, "depends_on": [] },
+                { "step": 2, "depends_on": [1] },
+                { "step": 3, "depends_on": [1] },
+                { "step": 4, "depends_on": [2, 3] },
+            ],
+        })
+    );
+    let run = project.onloop(&[&words[..], &["--mode", "branch"]].concat()).expect_exit(0);
+    let one = "\nOne step at a time, because the run has no worktree of its own\n\nIn this order,";
+    assert!(run.stdout.contains(one), "{}", run.stdout);
+    let sequence =
+        workflow("worktree: true\nmax_parallel: 2\n", &[step(1, ""), step(2, "")].concat());
+    project.write(FILE, sequence);
+    project.commit("Edit");
+    let run = project.onloop(&[&words[..], &["--json"]].concat()).expect_exit(0);
+    assert!(!run.stdout.contains("graph"), "{}", run.stdout);
+}
+
+#[test]
 fn an_unfinished_run_and_a_bound_are_seen() {
     let steps = "- [ ] **Step 1: One**\naction: a\nloop: false\nverify: false\n```sh\ntrue\n```\n\
                  - [ ] **Step 2: Two**\naction: b\nloop: false\nverify: true\n```sh\ntrue\n```\n";

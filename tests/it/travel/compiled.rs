@@ -51,6 +51,38 @@ loop: false
 gate: human
 ";
 
+/// Steps that run at the same time, of which one waits for a gate.
+const GRAPH: &str = "---
+intent: draw and write at the same time
+success_criteria: both fit
+risk_level: low
+worktree: true
+max_parallel: 2
+---
+
+- [ ] **Step 1: Draw**
+action: draw it
+loop: false
+gate: human
+
+- [ ] **Step 2: Colour**
+action: colour it
+loop: false
+verify: test -f colours
+
+- [ ] **Step 3: Write**
+action: write it
+loop: false
+verify: test -f text
+depends_on: []
+
+- [ ] **Step 4: Bind**
+action: bind it
+loop: false
+verify: test -f book
+depends_on: [2, 3]
+";
+
 fn compile(machine: &Workspace, options: &[&str]) -> Run {
     let words = [&["compile", "hotl-workflow-x.md", "--to", "github"], options].concat();
     machine.onloop(&words)
@@ -258,6 +290,7 @@ fn what_is_compiled_is_as_it_was() {
     for (name, file, content, options) in [
         ("github", "hotl-workflow-x.md", WORKFLOW, &agent[..]),
         ("gates", "docs/plans/2026-03-20-gates-workflow.md", GATES, &[]),
+        ("graph", "docs/plans/2026-03-20-graph-workflow.md", GRAPH, &[]),
         ("hostile", "docs/hotl-workflow-a b'${{x}}.md", &named, &hostile),
         (
             "label",

@@ -58,7 +58,7 @@ async fn only_workflow(io: &Io) -> Result<String, CommandError> {
     Err(CommandError::usage("no workflow file was found here")
         .because("neither `docs/plans/*-workflow.md` nor `hotl-workflow*.md` exists")
         .fix_by(
-            "make one from a template (`--template feature|bugfix|refactor`), and fill it in",
+            "make one from a template (`--template feature|bugfix|refactor|parallel`), and fill it in",
             "onloop new add-rate-limits",
         )
         .fix("give the steps of a plan that you have already `action`, `loop` and `verify`"))

@@ -6,6 +6,7 @@ use crate::fork::*;
 use crate::record::*;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
+use onloop_workflow::graph::StepGraph;
 
 impl Run {
     pub(super) fn fork_step(
@@ -131,22 +132,18 @@ impl Run {
 
     /// Forks that depend on `step` began with work that is done again; with `None`, all of them.
     pub(super) fn outdate_forks(&mut self, step: Option<u32>) {
-        let outdated: Vec<u32> = self
-            .forked_steps()
-            .map(|(number, _)| number)
-            .filter(|number| step.is_none_or(|step| self.depends_on(*number, step)))
-            .collect();
+        let forked: Vec<u32> = self.forked_steps().map(|(number, _)| number).collect();
+        if forked.is_empty() {
+            return;
+        }
+        let graph = StepGraph::of(self.steps.iter().map(|record| &record.step));
+        let is_outdated =
+            |number: &u32| step.is_none_or(|step| graph.needs(*number, step));
+        let outdated: Vec<u32> = forked.into_iter().filter(is_outdated).collect();
         for number in outdated {
             if let Some(fork) = self.step_mut(number).and_then(|record| record.fork.as_mut()) {
                 fork.state = ForkState::Outdated;
             }
         }
-    }
-
-    /// Whether a step depends on another, also through others.
-    fn depends_on(&self, step: u32, on: u32) -> bool {
-        let Some(record) = self.step(step) else { return false };
-        // They have smaller numbers, so this ends.
-        record.depends_on().into_iter().any(|needed| needed == on || self.depends_on(needed, on))
     }
 }

@@ -7,6 +7,7 @@ use super::jobs::{CompiledJob, jobs};
 use super::on_label;
 use super::yaml::{block, comment, shown, word};
 use onloop_syntax::text;
+use onloop_workflow::graph::{is_sequence, step_list};
 use onloop_workflow::{OperatingSystem, Plan, Step};
 
 /// The version of `actions/checkout`, and the commit that it was when it was looked at.
@@ -124,13 +125,14 @@ fn head(wanted: &Compilation<'_>) -> String {
         OperatingSystem::Linux | OperatingSystem::Macos => "",
         OperatingSystem::Windows => WINDOWS_SHELL,
     };
+    let graph = graph(wanted.plan);
     let trigger = if wanted.on_label.is_some() { on_label::TRIGGER } else { "" };
     format!(
         "# Made by onloop {VERSION} from {file}.
 # What is changed here is lost when it is made again:
 #   onloop compile FILE --to github --out THIS_FILE
 # The run, its record and its work, is below refs/onloop/ of this repository.
-name: {title}
+{graph}name: {title}
 
 on:
   workflow_dispatch:
@@ -154,6 +156,18 @@ env:
 jobs:
 "
     )
+}
+
+/// What steps need, where a run with a worktree has several at work at once.
+fn graph(plan: &Plan) -> String {
+    if plan.max_parallel < 2 || is_sequence(&plan.steps) {
+        return String::new();
+    }
+    let mut out = "# Here the steps run one after the other. What each of them needs:\n".to_owned();
+    for step in &plan.steps {
+        out += &format!("#   step {}: {}\n", step.number, step_list(&step.depends_on()));
+    }
+    out
 }
 
 fn job_head(

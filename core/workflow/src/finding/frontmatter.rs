@@ -3,15 +3,35 @@
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 
-use super::super::rule;
+use super::super::{FieldPlace, rule};
 use super::{NETWORK_HELP, shown};
 use onloop_effect::InvalidNetwork;
 
 fixed! {
     unterminated UNTERMINATED_FRONTMATTER "unterminated frontmatter"
         "write a line `---` after its last key"
+    unused_max_parallel UNUSED_MAX_PARALLEL "`max_parallel` has no effect, because each step needs the one before"
+        "write `depends_on` on a step that does not need the step before, or remove the line"
     not_a_key FRONTMATTER_LINE "this line is neither `key: value` nor indented below a key; it is ignored"
         "indent it to continue the value above, or begin it with `#`"
+}
+
+/// `written`: the value of `worktree`; `None`: the file does not say it.
+pub(crate) fn parallel_without_worktree(place: FieldPlace, written: Option<&str>) -> Diagnostic {
+    let why = match written {
+        Some(written) => format!("`worktree` is `{}`", shown(written)),
+        None => "the file does not say `worktree: true`".to_owned(),
+    };
+    let found = rule::PARALLEL_WITHOUT_WORKTREE
+        .at(place.span(), format!("`max_parallel` above 1 needs `worktree: true`, but {why}"))
+        .with_help("steps that run at the same time need worktrees of their own");
+    match written {
+        Some(_) => found,
+        None => {
+            let line = Edit::insert(place.value.end, "\nworktree: true");
+            found.with_fix("add `worktree: true`", vec![line])
+        }
+    }
 }
 
 pub(crate) fn missing(span: Span, has_content: bool) -> Diagnostic {

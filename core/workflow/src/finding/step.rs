@@ -2,7 +2,9 @@
 
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
 use onloop_syntax::limits;
+use onloop_syntax::text;
 
+use super::super::graph::step_list;
 use super::super::rule;
 use super::{MODEL_EXPECTED, NETWORK_HELP, shown};
 use onloop_effect::InvalidNetwork;
@@ -216,6 +218,37 @@ pub(crate) fn unusable_dependency(span: Span, message: impl Into<String>) -> Dia
     rule::INVALID_DEPENDS_ON
         .at(span, message)
         .with_help("`depends_on` lists the numbers of steps above this one, each once")
+}
+
+/// Most steps and files that a message lists.
+const LISTED: usize = 5;
+
+pub(crate) fn unneeded_steps(span: Span, last: u32, unneeded: &[u32]) -> Diagnostic {
+    let (shown, more) = unneeded.split_at(unneeded.len().min(LISTED));
+    let mut steps = step_list(shown);
+    if !more.is_empty() {
+        steps += &format!(", and {} more", more.len());
+    }
+    rule::UNNEEDED_STEP
+        .at(span, format!("step {last}, the last one, does not wait for {steps}"))
+        .with_help("list the steps that it checks in `depends_on`")
+}
+
+pub(crate) fn shared_files(span: Span, one: u32, other: u32, files: &[String]) -> Diagnostic {
+    let names: Vec<String> =
+        files.iter().take(LISTED).map(|file| format!("`{}`", shown(file))).collect();
+    let more = match files.len().saturating_sub(LISTED) {
+        0 => String::new(),
+        more => format!(", and {}", text::counted(more as u64, "more file")),
+    };
+    let message = format!(
+        "steps {one} and {other} can run at the same time, and both name {}{more}",
+        names.join(", ")
+    );
+    rule::SHARED_FILE.at(span, message).with_help(format!(
+        "changes of both at one place conflict: let step {other} depend on step {one}, or name \
+         different files"
+    ))
 }
 
 pub(crate) fn invalid_may_change(span: Span, found: &str) -> Diagnostic {

@@ -64,6 +64,10 @@ pub fn proposals(reading: Reading<'_>, offset: usize) -> Vec<Proposal> {
     if reading.is_hidden(offset) {
         return Vec::new();
     }
+    let dependencies = super::dependency::proposals(reading, offset);
+    if !dependencies.is_empty() {
+        return dependencies;
+    }
     let mut found = match spot(reading, offset) {
         Some(Spot::Name { section, siblings, span }) => names(reading, section, siblings, span),
         Some(Spot::Value { field, span }) => values(reading, field, span),
@@ -235,7 +239,7 @@ fn names(
         about: meaning(field),
         span,
         kind: ProposalKind::Field,
-        goes_on: !has_colon && !field.values.is_empty(),
+        goes_on: !has_colon && (!field.values.is_empty() || field.name == "depends_on"),
     };
     FIELDS.iter().filter(fits).map(proposal).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::Reading;
 use super::refer::{mentions, steps_by_number};
+use crate::graph::step_list;
 use crate::{Field, Loop, Section, Step, StepPlace};
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text;
@@ -85,6 +86,9 @@ fn facts(reading: Reading<'_>, place: &StepPlace, step: &Step) -> String {
             format!("Until {}, at most {attempts}", markdown_text(condition))
         }
     });
+    if let Some(needed) = &step.depends_on {
+        facts.push(format!("Needs {}", step_list(needed)));
+    }
     facts.push(match step.checks.len() {
         0 => "No check".to_owned(),
         count => text::counted(count as u64, "check"),

@@ -1,9 +1,11 @@
 //! Quick fixes: the linter's own, and choices that only the author can make.
 
-use super::Reading;
+use super::{Reading, dependency};
 use crate::command::windows_part;
+use crate::graph::{StepGraph, step_list};
+use crate::parallel;
 use crate::rule::{self, LintRule};
-use crate::{FieldPlace, PlaceKind, Section, Shell, StepPlace};
+use crate::{FieldPlace, Section, Shell, StepPlace};
 use onloop_syntax::diagnostic::{Diagnostic, Edit, Fix, Span};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -24,6 +26,7 @@ pub fn is_unnecessary(finding: &Diagnostic) -> bool {
             rule::IGNORED_TEXT
                 | rule::UNUSED_MAX_ITERATIONS
                 | rule::UNUSED_ASSERT_VALUE
+                | rule::UNUSED_MAX_PARALLEL
                 | rule::UNKNOWN_KEY
                 | rule::PROSE_IN_STEP
         )
@@ -80,6 +83,7 @@ fn choices(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
         | rule::UNKNOWN_FIELD
         | rule::EMPTY_VERIFY
         | rule::UNUSED_MAX_ITERATIONS
+        | rule::UNUSED_MAX_PARALLEL
         | rule::FOREIGN_CHECK_FIELD
         | rule::UNUSED_ASSERT_VALUE => {
             place.and_then(|place| removed(reading, place)).into_iter().collect()
@@ -110,6 +114,14 @@ fn choices(reading: Reading<'_>, finding: &Diagnostic) -> Vec<Fix> {
             .and_then(|step| human_gate(reading, step))
             .into_iter()
             .collect(),
+        rule::INVALID_DEPENDS_ON if finding.fix.is_none() => {
+            let removed = dependency::without_item(reading, span);
+            let title = format!("remove `{}`", text::one_line(reading.slice(span)));
+            removed.map(|edit| fix(title, edit)).into_iter().collect()
+        }
+        rule::PARALLEL_WITHOUT_WORKTREE => own_worktree(reading),
+        rule::UNNEEDED_STEP => needs_the_rest(reading, span.start).into_iter().collect(),
+        rule::SHARED_FILE => needs_those_with_its_files(reading, span.start).into_iter().collect(),
         rule::PROSE_VERIFY => as_object(reading, place, "ask a person instead", |indent, text| {
             format!("\n{indent}type: human-review\n{indent}prompt: {text}")
         }),
@@ -233,18 +245,41 @@ fn human_gate(reading: Reading<'_>, step: &StepPlace) -> Option<Fix> {
     if let Some(gate) = reading.step_field(step, "gate") {
         return word(gate, "human").pop();
     }
-    let fields = reading.fields_in(step.span);
-    let last = fields.iter().rfind(|place| {
-        matches!(place.what, PlaceKind::Field(Section::Step, _) | PlaceKind::Unknown(Section::Step))
-    })?;
-    let indent = " ".repeat(reading.column(last.key.start));
-    let end = reading.whole_lines(last.span()).end;
-    let line_break = reading.line_break();
-    let text = match reading.text[..end].ends_with('\n') {
-        true => format!("{indent}gate: human{line_break}"),
-        false => format!("{line_break}{indent}gate: human"),
-    };
-    Some(fix("add `gate: human`", Edit::insert(end, text)))
+    let edit = dependency::with_field(reading, step, "gate", "human")?;
+    Some(fix("add `gate: human`", edit))
+}
+
+/// The last step needs the steps that nothing needs.
+fn needs_the_rest(reading: Reading<'_>, at: usize) -> Option<Fix> {
+    let steps = &reading.parsed.plan.as_ref()?.steps;
+    let last = steps.get(reading.step_index(at)?)?;
+    needs(reading, at, parallel::unneeded_by(last, steps, &StepGraph::of(steps.iter())))
+}
+
+/// A step needs those that name the same files.
+fn needs_those_with_its_files(reading: Reading<'_>, at: usize) -> Option<Fix> {
+    let steps = &reading.parsed.plan.as_ref()?.steps;
+    let number = steps.get(reading.step_index(at)?)?.number;
+    let shared = parallel::shared_files(steps, &StepGraph::of(steps.iter())).into_keys();
+    let others = shared.filter(|(_, other)| *other == number).map(|(one, _)| one);
+    needs(reading, at, others.collect())
+}
+
+/// The step at `at` needs `more` steps.
+fn needs(reading: Reading<'_>, at: usize, more: Vec<u32>) -> Option<Fix> {
+    let at = reading.step_index(at)?;
+    let step = reading.parsed.plan.as_ref()?.steps.get(at)?;
+    let title = format!("let step {} depend on {}", step.number, step_list(&more));
+    let mut numbers = [step.depends_on(), more].concat();
+    numbers.sort_unstable();
+    Some(fix(title, dependency::written(reading, &reading.steps()[at], &numbers)?))
+}
+
+/// `worktree: true` in place of another value.
+fn own_worktree(reading: Reading<'_>) -> Vec<Fix> {
+    let mut places = reading.frontmatter().iter();
+    let place = places.find(|place| place.is(Section::Frontmatter, "worktree"));
+    place.map_or(Vec::new(), |place| word(place, "true"))
 }
 
 /// A command on the line of `verify` as an object below it.

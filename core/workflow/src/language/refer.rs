@@ -1,12 +1,13 @@
-//! Mentions of steps by number in what people and agents read: `as in step 3`, `steps 2 and 4`.
+//! Mentions of steps by number: in `depends_on`, and in what people and agents read, such as `as in
+//! step 3` and `steps 2 and 4`.
 
 use std::collections::BTreeMap;
 
-use super::Reading;
+use super::{Reading, dependency};
 use crate::{PlaceKind, Section};
 use onloop_syntax::diagnostic::Span;
 
-/// A step number in prose.
+/// A step number in prose or in `depends_on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMention {
     /// The number.
@@ -35,6 +36,8 @@ pub fn mentions(reading: Reading<'_>) -> Vec<StepMention> {
         let after = silent.partition_point(|span| span.start <= mention.span.start);
         after == 0 || silent[after - 1].end <= mention.span.start
     });
+    found.extend(dependency::listed(reading));
+    found.sort_by_key(|mention| mention.span);
     found
 }
 

@@ -20,6 +20,13 @@ pub fn rewrites(reading: Reading<'_>, offset: usize) -> Vec<Fix> {
     add(format!("Insert a step after step {number}"), inserted(reading, at + 1, STEP));
     let order: Vec<usize> = (0..steps.len()).collect();
     let mut swapped = |first: usize, title: String| {
+        // A step stays below those that it lists.
+        let above = steps[first].number;
+        let lower = reading.parsed.plan.as_ref().and_then(|plan| plan.steps.get(first + 1));
+        let listed = lower.and_then(|step| step.depends_on.as_ref());
+        if listed.is_some_and(|numbers| numbers.contains(&above)) {
+            return;
+        }
         let mut order = order.clone();
         order.swap(first, first + 1);
         if let Ok(edits) = arranged(reading, &order) {

@@ -2,6 +2,7 @@
 
 use super::Reading;
 use super::reading::is_container;
+use crate::graph::step_list;
 use crate::{FieldPlace, PlaceKind, Section};
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text::{self, words};
@@ -54,11 +55,13 @@ pub fn symbols(reading: Reading<'_>) -> Vec<Symbol> {
             children: tree(reading, reading.frontmatter()),
         });
     }
-    for step in reading.steps() {
+    for (at, step) in reading.steps().iter().enumerate() {
+        let planned = reading.parsed.plan.as_ref().and_then(|plan| plan.steps.get(at));
+        let needed = planned.and_then(|step| step.depends_on.as_deref());
         let span = Span::new(step.span.start, reading.trimmed_end(step.span));
         found.push(Symbol {
             name: format!("Step {}: {}", step.number, step.name),
-            detail: String::new(),
+            detail: needed.map_or(String::new(), |needed| format!("needs {}", step_list(needed))),
             kind: SymbolKind::Step,
             span,
             selection: step.title,

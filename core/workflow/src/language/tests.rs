@@ -1,7 +1,10 @@
 //! Files as text; `¦` is the cursor.
 
+mod dependency;
+
 use super::*;
 use crate::{Parsed, parse};
+use dependency::graph;
 use onloop_syntax::diagnostic::{Edit, Span, apply_fixes};
 
 const FRONT: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n\n";
@@ -477,6 +480,37 @@ fn findings_with_an_obvious_change_offer_it() {
             "last-line-decides",
             step("loop: false\nverify: |\n  npm run lint\n  npm test"),
             "begin with `set -e`",
+        ),
+        ("invalid-depends-on", graph("", "depends_on: [9, 1]"), "remove `9`"),
+        ("invalid-depends-on", graph("", "depends_on: [1, 9 ]"), "remove `9`"),
+        ("invalid-depends-on", graph("", "depends_on: [9]"), "remove `9`"),
+        ("invalid-depends-on", graph("", "depends_on:\n  - 9 # no\n  - 1\n"), "remove `9`"),
+        ("invalid-depends-on", graph("", "depends_on: 1"), "write `[1]`"),
+        (
+            "parallel-without-worktree",
+            graph("", "").replace("worktree: true", "worktree: host"),
+            "write `true`",
+        ),
+        (
+            "parallel-without-worktree",
+            graph("", "").replace("worktree: true\n", ""),
+            "add `worktree: true`",
+        ),
+        (
+            "unused-max-parallel",
+            graph("", "").replace("depends_on: []\n", ""),
+            "remove `max_parallel`",
+        ),
+        ("unneeded-step", graph("", ""), "let step 4 depend on step 1"),
+        (
+            "unneeded-step",
+            graph("depends_on: [2]", "depends_on: [2]"),
+            "let step 4 depend on steps 1 and 3",
+        ),
+        (
+            "shared-file",
+            graph("depends_on: [1]\nmay_change: [a.txt]", "depends_on: [2]\nmay_change: [a.txt]"),
+            "let step 4 depend on step 3",
         ),
         (
             "url-without-scheme",

@@ -1,7 +1,7 @@
 //! Semantic tokens for editors.
 
 use super::reading::is_container;
-use super::{Document, DocumentPosition, Encoding, Reading};
+use super::{Document, DocumentPosition, Encoding, Reading, dependency};
 use crate::{BlockKind, FieldPlace, PlaceKind, Section};
 use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text::words;
@@ -54,6 +54,9 @@ pub fn tokens(reading: Reading<'_>, range: Span) -> Vec<SemanticToken> {
     }
     for place in reading.fields() {
         found.place(place);
+    }
+    for mention in dependency::listed(reading) {
+        found.add(mention.span, TokenKind::Number);
     }
     if let Some(front) = reading.parsed.outline.frontmatter {
         found.comment_lines(front);
@@ -139,6 +142,7 @@ impl Tokens<'_> {
             PlaceKind::Field(Section::Frontmatter, name) if name.starts_with("max_") => {
                 self.word(place.value, TokenKind::Number);
             }
+            PlaceKind::Field(Section::Step, "depends_on") => {}
             PlaceKind::Field(Section::Step, "verify")
             | PlaceKind::Field(Section::Check, "command" | "path" | "url" | "cwd")
             | PlaceKind::Field(Section::Step, "may_change")

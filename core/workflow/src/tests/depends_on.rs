@@ -82,3 +82,109 @@ fn at_most_sixteen_steps_run_at_the_same_time() {
         assert!(found[0].message.contains(expected), "{}", found[0].message);
     }
 }
+
+/// The findings of a file that runs at most three steps at the same time.
+fn parallel(steps: &[&str]) -> String {
+    findings(&file("worktree: true\nmax_parallel: 3\n", steps))
+}
+
+#[test]
+fn steps_at_the_same_time_need_worktrees() {
+    let both = ["", "depends_on: []"];
+    for (front, expected) in [
+        ("max_parallel: 2\n", "error parallel-without-worktree \"max_parallel: 2\"\n"),
+        (
+            "worktree: host\nmax_parallel: 2\n",
+            "error parallel-without-worktree \"max_parallel: 2\"\n",
+        ),
+        (
+            "worktree: false\nmax_parallel: 2\n",
+            "error parallel-without-worktree \"max_parallel: 2\"\n",
+        ),
+        ("worktree: maybe\nmax_parallel: 2\n", "error invalid-key-value \"maybe\"\n"),
+        ("worktree: false\nmax_parallel: 1\n", ""),
+        ("worktree: false\n", ""),
+        ("max_parallel: 2\nworktree: true\n", ""),
+    ] {
+        assert_eq!(findings(&file(front, &both)), expected, "{front}");
+    }
+    let written = file("max_parallel: 2 # both\n", &both);
+    let found = parse("", written.as_bytes()).diagnostics;
+    let fixed = String::from_utf8(apply_fixes(written.as_bytes(), &found).0).expect("text");
+    assert!(fixed.contains("\nmax_parallel: 2 # both\nworktree: true\nrisk_level"), "{fixed}");
+    assert_eq!(findings(&fixed), "");
+}
+
+#[test]
+fn a_bound_on_steps_that_cannot_run_at_the_same_time_has_no_effect() {
+    let unused = "warning unused-max-parallel \"max_parallel\"\n";
+    for (steps, expected) in [
+        (&[""][..], unused),
+        (&["", "depends_on: [1]", "depends_on: [1, 2]"], unused),
+        (&["", "depends_on: []"], ""),
+    ] {
+        assert_eq!(parallel(steps), expected, "{steps:?}");
+    }
+    assert_eq!(findings(&file("", &["", "depends_on: []"])), "", "one after the other");
+}
+
+#[test]
+fn a_last_step_that_checks_others_waits_for_every_step() {
+    let early = "warning unneeded-step \"A\"\n";
+    for (steps, expected) in [
+        (&["", "depends_on: []", "depends_on: []", ""][..], early),
+        (&["", "depends_on: []", "depends_on: [1]"], early),
+        (&["", "depends_on: []", "depends_on: [1, 2]"], ""),
+        (&["", "depends_on: [1]", "depends_on: [1]", "depends_on: [2, 3]"], ""),
+        (&["", "", "depends_on: [1]", "depends_on: [3]"], early),
+        (&["", "depends_on: []", "depends_on: []"], ""),
+    ] {
+        assert_eq!(parallel(steps), expected, "{steps:?}");
+    }
+    let many = [&[""][..], &["depends_on: []"; 7], &[""]].concat();
+    let file = file("worktree: true\nmax_parallel: 3\n", &many);
+    let found = parse("", file.as_bytes()).diagnostics;
+    let expected = "step 9, the last one, does not wait for steps 1, 2, 3, 4 and 5, and 2 more";
+    assert_eq!(found[0].message, expected);
+}
+
+#[test]
+fn steps_at_the_same_time_name_different_files() {
+    let step = |number: u32, lines: &str| {
+        format!("- [ ] **Step {number}: S{number}**\naction: do\nloop: false\n{lines}\n")
+    };
+    let file = |one: &str, other: &str| {
+        let front = FRONT.replacen("risk_level", "worktree: true\nmax_parallel: 2\nrisk_level", 1);
+        let other = step(2, &format!("depends_on: []\n{other}"));
+        format!(
+            "{front}{}{other}{}",
+            step(1, one),
+            step(3, "depends_on: [1, 2]\nverify: make test")
+        )
+    };
+    for (one, other, shared) in [
+        ("verify: grep -q a docs/a.md", "verify: test -s ./docs/a.md", true),
+        ("verify: pytest tests/test_a.py", "may_change: [tests/test_a.py]\nverify: make", true),
+        ("verify: cd pkg && grep -q a b.txt", "verify: grep -q b pkg/b.txt", true),
+        (
+            "verify:\n  type: artifact\n  path: out.txt\n  assert:\n    kind: exists",
+            "verify: grep -q a out.txt",
+            true,
+        ),
+        ("verify: cd one && test -s a.txt", "verify: cd two && test -s a.txt", false),
+        ("verify: make test", "verify: make test", false),
+        ("verify: sh ci/check.sh docs", "verify: sh ci/check.sh code", false),
+        ("verify: npx tsc -p tsconfig.json", "verify: npx tsc -p tsconfig.json", false),
+        (
+            "verify: curl -f http://localhost/a.html",
+            "verify: curl -f http://localhost/a.html",
+            false,
+        ),
+        ("verify: make\nmay_change: [tests/**]", "verify: make\nmay_change: [tests/**]", false),
+    ] {
+        let expected = if shared { "warning shared-file \"S2\"\n" } else { "" };
+        assert_eq!(findings(&file(one, other)), expected, "{one} / {other}");
+    }
+    let one = file("verify: test -s a.txt", "verify: test -s a.txt");
+    assert_eq!(findings(&one.replacen("max_parallel: 2\n", "", 1)), "", "one after the other");
+}

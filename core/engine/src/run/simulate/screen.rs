@@ -2,10 +2,13 @@
 
 use super::line;
 use onloop_documents::simulation::{SimulatedAgent, Simulation};
-use onloop_run::{AutomaticReason, HumanReason, SimulatedEvent, StepRecord, is_repeated};
+use onloop_run::{
+    AutomaticReason, HumanReason, SimulatedEvent, StepRecord, is_repeated, parallel_groups,
+};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use onloop_workflow::graph::step_list;
 use onloop_workflow::{Assertion, Check, Expectation};
 
 const COLUMNS: usize = 80;
@@ -21,6 +24,7 @@ pub(super) fn render(simulation: &Simulation) -> String {
     place(simulation, &mut out);
     agents(simulation, &mut out);
     setup(simulation, &mut out);
+    graph(simulation, &mut out);
     out += "\nIn this order, when every attempt succeeds at once\n";
     for event in &simulation.events {
         happens(simulation, event, &mut out);
@@ -88,6 +92,30 @@ fn setup(simulation: &Simulation, out: &mut String) {
     }
     for line in lines {
         *out += &format!("  run  {}\n", text::printable(line));
+    }
+}
+
+/// Which steps can run at the same time; nothing where no two can.
+fn graph(simulation: &Simulation, out: &mut String) {
+    let run = &simulation.run;
+    let Some(groups) = parallel_groups(run) else { return };
+    if !matches!(run.place.executor_mode.as_str(), "" | "worktree") {
+        *out += "\nOne step at a time, because the run has no worktree of its own\n";
+        return;
+    }
+    let most = run.settings.max_parallel;
+    *out += &format!(
+        "\nAt most {most} steps at the same time, each when the steps that it needs are done\n"
+    );
+    for group in groups {
+        for number in group {
+            let needed = run.step(number).map(StepRecord::depends_on).unwrap_or_default();
+            let line = match needed.as_slice() {
+                [] => format!("  Step {number} at once"),
+                needed => format!("  Step {number} after {}", step_list(needed)),
+            };
+            *out += &(text::wrapped(&line, COLUMNS, 4) + "\n");
+        }
     }
 }
 
