@@ -6,8 +6,8 @@ use super::event::{Acting, Worker};
 use super::next::{Blocker, Next, Question};
 use super::record::{Run, StepRecord, StepStatus};
 use onloop_syntax::text;
-use onloop_workflow::graph::step_list;
 use onloop_syntax::time::Timestamp;
+use onloop_workflow::graph::step_list;
 
 /// How a run stands, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]

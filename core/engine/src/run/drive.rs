@@ -96,7 +96,11 @@ async fn drive_until_halt(
         Halt::Stopped | Halt::Again | Halt::Interrupted | Halt::Failed(_) => halt,
     };
     if matches!(halt, Halt::Stopped) {
-        forks::tell_rest(io, cx.run()).await;
+        // A job takes its processes along when it ends.
+        match io.env("CI") {
+            Some(_) => drop(forks::stop(io, cx.run()).await),
+            None => forks::tell_rest(io, cx.run()).await,
+        }
     }
     Ok((ending::tell(&cx, halt).await?, revision))
 }

@@ -207,6 +207,7 @@ fn uncommitted_line(run: &Run, files: usize) -> String {
 mod tests {
     use super::*;
     use crate::error::exit_of;
+    use crate::run::forks::Forks;
     use crate::run::options::DriveArgs;
     use crate::sandbox::choice::Sandbox;
     use crate::state::store::Store;
@@ -251,7 +252,8 @@ mod tests {
             let off = Sandbox::Off { why: "a test".to_owned(), chosen: true };
             let options = args.applied(&io, store.run(), vec![Agent::Script], timeouts, off);
             let halt = Halt::Refused(Refusal::NoSuchStep { step: 7 });
-            let cx = RunContext { io: &io, store: &mut store, options: &options };
+            let forks = Forks::default();
+            let cx = RunContext { io: &io, store: &mut store, options: &options, forks };
             exit_of(&io, tell(&cx, halt).await).await
         });
         assert_eq!(exit, Exit::Bug);

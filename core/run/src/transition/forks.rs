@@ -137,8 +137,7 @@ impl Run {
             return;
         }
         let graph = StepGraph::of(self.steps.iter().map(|record| &record.step));
-        let is_outdated =
-            |number: &u32| step.is_none_or(|step| graph.needs(*number, step));
+        let is_outdated = |number: &u32| step.is_none_or(|step| graph.needs(*number, step));
         let outdated: Vec<u32> = forked.into_iter().filter(is_outdated).collect();
         for number in outdated {
             if let Some(fork) = self.step_mut(number).and_then(|record| record.fork.as_mut()) {

@@ -176,6 +176,12 @@ fn lines_that_are_moved_doubled_or_made_up_are_refused() {
     assert_eq!(error.to_string(), "line 12: it is not the line that was written");
 }
 
+/// A run whose steps may work side by side.
+fn side_by_side(steps: Vec<Step>) -> Run {
+    let plan = Plan::example("demo", steps).with(|parts| parts.max_parallel = 2);
+    begin_plan(plan, |beginning| beginning.place.worktree_path = Some("/w".to_owned()))
+}
+
 #[test]
 fn every_event_has_a_line() {
     let plan = Plan::example("demo", vec![step(1), Step { gate: Some(Gate::Auto), ..step(2) }]);

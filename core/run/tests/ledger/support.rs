@@ -18,12 +18,6 @@ pub(super) fn begin_as(steps: Vec<Step>, risk: Risk, change: impl FnOnce(&mut Be
     begin_plan(Plan::example("demo", steps).with(|parts| parts.risk = risk), change)
 }
 
-/// A run whose steps may work side by side.
-pub(super) fn side_by_side(steps: Vec<Step>) -> Run {
-    let plan = Plan::example("demo", steps).with(|parts| parts.max_parallel = 2);
-    begin_plan(plan, |beginning| beginning.place.worktree_path = Some("/w".to_owned()))
-}
-
 /// A run of `plan`, begun with other settings.
 pub(super) fn begin_plan(plan: Plan, change: impl FnOnce(&mut Beginning)) -> Run {
     let at = Timestamp::parse("2026-03-20T21:23:15Z").expect("a time");

@@ -163,7 +163,9 @@ fn graph(plan: &Plan) -> String {
     if plan.max_parallel < 2 || is_sequence(&plan.steps) {
         return String::new();
     }
-    let mut out = "# Here the steps run one after the other. What each of them needs:\n".to_owned();
+    let most = plan.max_parallel;
+    let mut out =
+        format!("# At most {most} steps are at work at once within a job. What they need:\n");
     for step in &plan.steps {
         out += &format!("#   step {}: {}\n", step.number, step_list(&step.depends_on()));
     }
