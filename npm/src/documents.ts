@@ -214,6 +214,8 @@ export interface RunView {
   started_at: string;
   last_update: string;
   completed_at: string | null;
+  /** Every step that is worked on, or the next one; empty if the run is over. */
+  current_steps: number[];
   total_steps: number;
   completed_steps: number;
   failed_steps: number;
@@ -250,6 +252,8 @@ export interface RunView {
     usage: UsageView;
     /** Its checks with their last results. `onloop status RUN --json` alone has it. */
     checks?: CheckView[];
+    /** The run of its own in which it works or worked beside other steps. */
+    fork?: ForkView;
   }[];
   /** The usage of all agents. */
   usage: UsageView;
@@ -259,6 +263,20 @@ export interface RunView {
   review: { step: number | null; verdict: ReviewVerdict; findings: string } | null;
   /** The question for a person, if there is one. `onloop status RUN --json` alone has it. */
   asks?: AsksView;
+}
+
+/** The run of its own in which a step works or worked beside other steps. */
+export interface ForkView {
+  run: string;
+  /** The commit at which it began. */
+  base: string;
+  state: "working" | "merging" | "merged" | "outdated";
+  /** The commit of its merge into the run. */
+  merged?: string;
+  /** Files in which the step and others had changed the same lines. */
+  conflicts?: string[];
+  /** Why its last attempt failed. */
+  failure?: string;
 }
 
 export type StepStatus = "pending" | "in_progress" | "done" | "failed" | "blocked";
@@ -457,6 +475,7 @@ export interface Receipt {
     block_reason: string | null;
     warnings: WarningView[];
     inputs: InputsView[];
+    fork?: ForkView;
   }[];
   /** Steps that are done although nothing verified them. */
   unchecked: number;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::run::check_type;
-use super::summary::{finish_value, inputs, warnings};
+use super::summary::{add_fork, finish_value, inputs, warnings};
 use onloop_run::{GateRule, Run, StepRecord, StepStatus, gate_rule};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Check, Gate};
@@ -62,7 +62,7 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
         [check] => Some(reference(check)),
         several => Some(several.iter().map(reference).collect::<Vec<_>>().join("\n")),
     };
-    json!({
+    let mut document = json!({
         "number": record.step.number,
         "status": record.status.as_str(),
         "attempts": record.attempts,
@@ -87,7 +87,9 @@ fn evidence(run: &Run, record: &StepRecord) -> Value {
         "block_reason": block_reason,
         "warnings": warnings(&record.results),
         "inputs": inputs(&record.results),
-    })
+    });
+    add_fork(&mut document, record);
+    document
 }
 
 /// What was looked at, in the words of the plan.

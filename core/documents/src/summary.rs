@@ -34,6 +34,7 @@ pub fn summary(run: &Run) -> Value {
         "started_at": run.started_at.to_rfc3339(),
         "last_update": run.last_update.to_rfc3339(),
         "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
+        "current_steps": if run.is_over() { Vec::new() } else { run.current_steps() },
         "total_steps": run.steps.len(),
         "completed_steps": count("done"),
         "failed_steps": count("failed"),
@@ -74,7 +75,7 @@ fn step(run: &Run, record: &StepRecord) -> Value {
     let turns: Vec<&TurnRecord> =
         run.turns.iter().filter(|turn| turn.step == record.step.number).collect();
     let last = turns.last();
-    json!({
+    let mut document = json!({
         "number": record.step.number,
         "name": record.step.name,
         "status": record.status.as_str(),
@@ -93,7 +94,16 @@ fn step(run: &Run, record: &StepRecord) -> Value {
             true => usage(None, None),
             false => marked(usage(tokens(&turns), cost(&turns)), &turns),
         },
-    })
+    });
+    add_fork(&mut document, record);
+    document
+}
+
+/// Adds how a step worked beside others, where it did.
+pub(super) fn add_fork(document: &mut Value, record: &StepRecord) {
+    if let Some(fork) = &record.fork {
+        document["fork"] = json!(fork);
+    }
 }
 
 /// What became of the work; all members are `null` where that is not settled.

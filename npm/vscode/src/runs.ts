@@ -19,6 +19,8 @@ export interface RunEntry {
   repo_root?: string | null;
   worktree_path?: string | null;
   current_step?: number;
+  /** Every step that is worked on; several where steps work side by side. */
+  current_steps?: number[];
   total_steps?: number;
   branch?: string | null;
   last_update?: string;
@@ -152,7 +154,8 @@ export function describe(run: Run): string {
   if (status === "untrusted") return "From another machine; adopt it first";
   const word = waitsForPerson(run) ? "Waiting for you" : (STATUS_WORDS[status] ?? status);
   if (isFinished(run)) return outcome == null ? word : `${word}, ${outcome}`;
-  return `${word}, step ${step}/${steps}`;
+  const beside = run.entry.current_steps ?? [];
+  return beside.length > 1 ? `${word}, steps ${beside.join(", ")} of ${steps}` : `${word}, step ${step}/${steps}`;
 }
 
 /** The icon of a run and its color. */

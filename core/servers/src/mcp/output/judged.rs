@@ -67,6 +67,7 @@ fn evidence() -> Value {
             "block_reason": text_or_null(),
             "warnings": warnings(),
             "inputs": inputs(),
+            "fork": { "type": "object" },
         }),
         &["number", "status", "attempts", "checked", "verification", "gate"],
     )

@@ -29,6 +29,7 @@ fn step() -> Value {
             "denied": count(),
             "usage": usage(),
             "checks": list_of(check()),
+            "fork": { "type": "object" },
         }),
         &["number", "name", "status", "attempts", "verify_passed"],
     )
@@ -113,6 +114,7 @@ pub(super) fn run() -> Value {
             "started_at": text(),
             "last_update": text(),
             "completed_at": text_or_null(),
+            "current_steps": { "type": "array", "items": count() },
             "total_steps": count(),
             "completed_steps": count(),
             "failed_steps": count(),
