@@ -132,6 +132,7 @@ fn every_record_that_is_written_fits_its_schema_and_fills_it() {
             "verified_clean",
             "max_review_rounds",
             "max_parallel",
+            "fork_of",
             "pull_request",
         ];
         let missing = known("/properties").keys().filter(|key| written.get(key).is_none());

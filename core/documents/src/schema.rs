@@ -98,6 +98,7 @@ fn value_of(key: &ConfigKey) -> Value {
         KeyKind::Workflows => json!({ "type": ["array", "null"], "items": workflow() }),
         KeyKind::Rules => json!({ "type": ["object", "null"] }),
         KeyKind::Prices => prices(),
+        KeyKind::Usd => json!({ "type": ["number", "string", "null"], "minimum": 0 }),
     };
     schema["description"] = json!(key.about.replace("[below](#workflows-of-your-own)", "below"));
     schema

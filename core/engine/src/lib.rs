@@ -16,5 +16,6 @@ pub mod preflight;
 pub mod run;
 pub mod sandbox;
 pub mod session;
+pub mod spending;
 pub mod state;
 pub mod terminal;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use onloop_documents::cost::{Charge, Sum, charges};
-use onloop_effect::{Exit, Io, ProcessSpec, ProcessStatus};
+use onloop_documents::cost::{Charge, Sum};
+use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::find_everywhere;
+use onloop_engine::spending::{PlacedCharge, placed_charges, shifted, utc_offset_ms};
 use onloop_engine::state::session_places;
 use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
@@ -43,13 +44,6 @@ words! {
         /// The model.
         Model = "model",
     }
-}
-
-/// A charge, and where it was made.
-struct PlacedCharge {
-    charge: Charge,
-    repo: String,
-    workflow: String,
 }
 
 /// `onloop cost`.
@@ -100,17 +94,7 @@ async fn of_runs(io: &Io) -> Vec<PlacedCharge> {
             io.note(format!("warning: run {} cannot be read and is left out", found.id)).await;
             continue;
         };
-        if run.fork_of.is_some() {
-            // The run that it belongs to counts what it used.
-            continue;
-        }
-        let place = &run.place;
-        let repo = place.repo_root.as_ref().unwrap_or(&place.execution_root);
-        all.extend(charges(run).into_iter().map(|charge| PlacedCharge {
-            charge,
-            repo: repo.clone(),
-            workflow: place.slug.clone(),
-        }));
+        all.extend(placed_charges(run));
     }
     all
 }
@@ -146,10 +130,6 @@ fn key(placed: &PlacedCharge, by: CostBy, offset_ms: i64) -> String {
     text::one_line(&key)
 }
 
-fn shifted(at: Timestamp, by_ms: i64) -> Timestamp {
-    Timestamp::from_millis(at.as_millis().saturating_add(by_ms))
-}
-
 /// The moment that `--since` names: the beginning of a day in local time, or a time before `now`.
 fn beginning(since: &str, now: Timestamp, offset_ms: i64) -> Result<Timestamp, CommandError> {
     // A duration has at most a week; people ask for a month.
@@ -163,23 +143,6 @@ fn beginning(since: &str, now: Timestamp, offset_ms: i64) -> Result<Timestamp, C
         CommandError::usage(format!("`--since {since}` is neither a day nor a time"))
             .fix("write a day such as 2026-11-01, or a time such as 24h or 30d")
     })
-}
-
-/// How far local time is ahead of UTC. 0 where the system does not say.
-async fn utc_offset_ms(io: &Io) -> i64 {
-    let spec = ProcessSpec::argv(["date", "+%z"]).capture_bytes(64).timeout_ms(10_000);
-    match io.process(spec).await {
-        Ok(end) if end.status == ProcessStatus::Exited(0) => {
-            offset_ms(end.stdout.text().trim()).unwrap_or(0)
-        }
-        Ok(_) | Err(_) => 0,
-    }
-}
-
-/// The milliseconds of `+0200`.
-fn offset_ms(written: &str) -> Option<i64> {
-    let number: i64 = written.strip_prefix('+').unwrap_or(written).parse().ok()?;
-    (written.len() == 5).then_some((number / 100 * 60 + number % 100) * 60_000)
 }
 
 fn document(row: Option<(CostBy, &str)>, sum: &Sum) -> Value {
@@ -241,6 +204,7 @@ fn tokens(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use onloop_engine::spending::offset_ms;
 
     fn sum(turns: u64, unknown: u64, usd: f64) -> Sum {
         Sum { turns, unknown, cost: Money::from_usd(usd).unwrap(), ..Sum::default() }

@@ -218,6 +218,28 @@ fn a_budget_that_is_passed_within_a_turn_pauses_the_run_and_names_what_raises_it
     assert!(said.contains(&format!("{table:?}").trim_matches('"').to_owned()), "{said}");
 }
 
+/// Another run of the machine spends while this one works.
+#[test]
+fn a_turn_that_passes_the_budget_of_the_day_pauses_the_run() {
+    let spends = json!({
+        "type": "result", "subtype": "success", "is_error": false, "total_cost_usd": 1.5,
+        "model_usage_since_last_result": { "m": { "inputTokens": 10, "outputTokens": 5, "costUSD": 1.5 } },
+    });
+    let over = SimProcess::exit(1, &lines(&[begins(), says("half"), spends]));
+    let (mut host, started) = machine(vec![over, works()]);
+    host.disk.put(".agentize.local.yaml", "budget: { day_usd: 1 }\n");
+    host.on("date +%z", |_, _| SimProcess::exit(0, "+0200\n"));
+    assert_eq!(host.run(RUN), Ended::Exit(Exit::Paused), "{}", host.notes());
+    let why = "`budget.day_usd: 1` of your configuration is used up; raise it there";
+    assert!(crate::flat(&host.notes()).contains(why), "{}", host.notes());
+    let run = run_of(&host);
+    assert_eq!((run.turns[0].ending, run.steps[0].attempts), (Some(TurnEnding::OverBudget), 1));
+    host.disk.put(".agentize.local.yaml", "budget: { day_usd: 10 }\n");
+    let resume = ["onloop", "resume", "--agent", "claude"];
+    assert_eq!(host.run(&resume), Ended::Exit(Exit::Done), "{}", host.notes());
+    assert_eq!((started.borrow().len(), run_of(&host).steps[0].attempts), (2, 1));
+}
+
 #[test]
 fn without_a_known_time_the_pauses_grow_until_it_is_enough() {
     let (mut host, _) = machine(vec![overloaded()]);

@@ -103,3 +103,27 @@ fn an_agent_that_changes_something_may_use_all_its_attempts() {
         .expect_exit(1);
     assert_eq!(attempts(&project), 10);
 }
+
+/// The budget of the machine holds over all runs, and says how to go on.
+#[test]
+fn a_budget_of_the_day_counts_all_runs_of_the_machine() {
+    let report = |usd: &str| format!("echo '{{\"cost_usd\": {usd}}}' > \"$ONLOOP_USAGE_FILE\"");
+    let project = project("", "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: true\n");
+    project.write(".agentize.local.yaml", "budget:\n  day_usd: 1\n  month_usd: 50\n");
+    let again = |words: &[&str]| run(&project, &[&["--fresh"], words].concat());
+    again(&["--agent-command", &report("0.7")]).expect_exit(0);
+    again(&["--agent-command", &report("0.5")]).expect_exit(0);
+    let paused = again(&["--agent-command", &report("0.5")]).expect_exit(3);
+    let said = crate::flat(&paused.stderr);
+    assert!(said.contains("`budget.day_usd: 1` of your configuration is used up"), "{said}");
+    assert!(said.contains("onloop resume "), "{said}");
+    // It costs nothing.
+    again(&["--agent", "script"]);
+    project.write(".agentize.local.yaml", "budget: { day_usd: 2.00, month_usd: 50 }\n");
+    let id = project.kept_ids().pop().expect("a run");
+    project.onloop(&["resume", &id, "--agent-command", &report("0.1")]).expect_exit(0);
+    // What cannot be read lets nothing be spent.
+    project.write(".agentize.local.yaml", "budget: { day_usd: lots }\n");
+    let paused = again(&["--agent-command", "true"]).expect_exit(3);
+    assert!(paused.stderr.contains("`budget.day_usd: 0`"), "{}", paused.stderr);
+}

@@ -19,6 +19,7 @@ use crate::run::protect::{self, Guarded};
 use crate::run::provider_wait::{AgentChoice, next_available_agent, record_refusal};
 use crate::run::setup::{Readiness, make_ready};
 use crate::run::turn::{ActionOutcome, run_agent};
+use crate::spending::Spending;
 use crate::state::store::{Store, StoreError};
 use crate::terminal::ask::Consulted;
 use crate::{run::advice, run::ending, run::review, terminal::ask};
@@ -148,6 +149,13 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                 let taken = take_baseline(cx.io, cx.store, step, &cx.options.checks).await?;
                 cx.store.apply(taken.ok_or(Halt::Interrupted)?)?;
                 return Ok(());
+            }
+            if can_change(cx)
+                && let Some(mut spending) = Spending::of(cx.io, cx.run()).await
+                && let Some(left) = spending.left(cx.io, &cx.run().id).await
+                && let Some(reason) = left.used_up()
+            {
+                return Err(cx.pause(&reason).await);
             }
             let agent = match next_available_agent(cx).await? {
                 AgentChoice::Available(agent) => agent,

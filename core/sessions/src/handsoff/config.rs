@@ -28,10 +28,20 @@ pub use notify::{Notify, Receiver, Template, Webhook};
 pub use prices::Prices;
 
 use onloop_effect::Network;
+use onloop_syntax::money::Money;
 use onloop_syntax::text::words;
 
 /// Longest time that a person can be given to answer.
 pub const LONGEST_ANSWER_MS: u64 = keys::MOST_TIMEOUT_SEC as u64 * 1000;
+
+/// What agents of all runs of a machine may cost, in local time; `None`: any amount.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MachineBudget {
+    /// On one day.
+    pub day: Option<Money>,
+    /// In one month.
+    pub month: Option<Money>,
+}
 
 /// The settings of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +60,8 @@ pub struct Config {
     pub telegram: Option<Telegram>,
     /// What models cost, where their clients do not say it; only when all of it can be used.
     pub prices: Option<Prices>,
+    /// What agents of all runs may cost.
+    pub budget: MachineBudget,
     /// Notifications; `None` sends none.
     pub notify: Option<Notify>,
     /// Workflows that the user added; what is wrong with one leaves that one out.
@@ -184,6 +196,7 @@ impl Config {
             supervisor: Supervisor::default(),
             telegram: None,
             prices: None,
+            budget: MachineBudget::default(),
             notify: None,
             workflows: Vec::new(),
             confine: ConfineWhen::Auto,

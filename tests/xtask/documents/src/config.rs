@@ -109,6 +109,7 @@ fn value(key: &ConfigKey) -> String {
         KeyKind::Arguments => "string, split at white space, or a list of strings".to_owned(),
         KeyKind::Network => "`all`, `loopback`, `none` or a list of names".to_owned(),
         KeyKind::Workflows => "list".to_owned(),
+        KeyKind::Usd => "number, at least 0".to_owned(),
         KeyKind::Rules | KeyKind::Prices => "mapping".to_owned(),
     }
 }

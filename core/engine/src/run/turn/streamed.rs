@@ -17,6 +17,7 @@ use crate::run::agent_stream;
 use crate::run::context::RunContext;
 use crate::run::options::TurnOptions;
 use crate::sandbox::choice::Sandbox;
+use crate::spending::Spending;
 use crate::state::store::{Store, StoreError};
 use onloop_agents::confine::refused_line;
 use onloop_agents::{AgentState, Client, TurnClient, TurnSettings};
@@ -97,6 +98,11 @@ impl Turn<'_> {
     async fn perform(&self, store: &mut Store, opening: &Opening) -> Result<Performed, TurnStop> {
         let (io, record) = (self.io, self.record);
         let (name, paths) = (turn_name(store.run(), record), store.paths().clone());
+        let mut spending = Spending::of(io, store.run()).await;
+        let left = match &mut spending {
+            Some(spending) => spending.left(io, &store.run().id).await,
+            None => None,
+        };
         let prompt = opening.prompt(store.run(), record);
         write_prompt(io, &paths, &name, &prompt).await?;
         let settings = TurnSettings {
@@ -104,7 +110,7 @@ impl Turn<'_> {
             model: self.model.map(str::to_owned),
             acp: self.guard.acp.clone(),
             session: opening.session.clone(),
-            max_cost: cost_left(store.run()),
+            max_cost: least(cost_left(store.run()), left.map(|left| left.amount)),
             is_repository: store.run().place.repo_root.is_some(),
             has_own_sandbox: self.has_own_sandbox(store.run()).await,
             opencode_config: io.env("OPENCODE_CONFIG_CONTENT").map(str::to_owned),
@@ -121,8 +127,9 @@ impl Turn<'_> {
         needs.may_read.push(paths.prompt(&name));
         let state = AgentState::new(self.client, opening.used);
         let log = paths.log(&attempt_name(record));
-        let (session, bounds) = (opening.session.as_deref(), Bounds::of(store.run()));
-        let mut watch = Watch::new(self, state, session, log, bounds).await;
+        let session = opening.session.as_deref();
+        let bounds = Bounds::of(store.run(), spending, left);
+        let mut watch = Watch::new(self, state, session, (paths.clone(), log), bounds).await;
         let end = ended(watch.follow(spec, needs, store).await, "agent")?;
         watch.finish(end.as_ref()).await;
         let judged = self.judged().await;
@@ -134,6 +141,7 @@ impl Turn<'_> {
         let refused = end.as_ref().and_then(|end| refused_line(&end.refused));
         let outcome = outcome.naming(refused);
         self.book(store, &watch.heard.state, &judged, ending)?;
+        watch.forget_cost().await;
         Ok(match outcome {
             ActionOutcome::Failed { reason, output: _ }
                 if opening.session.is_some() && end.is_some() && watch.heard.state.is_idle() =>
@@ -208,6 +216,11 @@ impl Turn<'_> {
         };
         store.apply(Event::AgentEnded(turn)).map_err(StoreError::Overtaken)
     }
+}
+
+/// The smaller of two bounds.
+fn least(one: Option<Money>, two: Option<Money>) -> Option<Money> {
+    one.into_iter().chain(two).min()
 }
 
 /// What the run may still cost.

@@ -178,6 +178,11 @@ impl Paths {
         format!("{}/{id}.json", Paths::copies(root))
     }
 
+    /// The id of the run.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Its folder in the state home.
     pub fn folder(&self) -> &str {
         &self.folder
@@ -226,6 +231,11 @@ impl Paths {
     /// The options that the run was started with.
     pub fn options(&self) -> String {
         format!("{}/options", self.folder)
+    }
+
+    /// What the turn under way has cost, for other runs; not there: no turn, or no bound.
+    pub(crate) fn turn_cost(&self) -> String {
+        format!("{}/turn-cost", self.folder)
     }
 
     /// Output of the drivers in the background.

@@ -38,6 +38,8 @@ pub enum KeyKind {
     Rules,
     /// What models cost.
     Prices,
+    /// An amount of US dollars, at least 0.
+    Usd,
 }
 
 /// One key.
@@ -142,6 +144,10 @@ keys! {
         "Whether each notice is sent to the chat of `telegram`, which has to be set up and switched on"
     "prices" (Prices) "", None =>
         "What models cost where their clients do not say it: `{as_of: DATE, MODEL: {input, cached_input, output}}`, in US dollars for a million tokens. Costs are then marked as estimated, see [agents](agents.md#costs-and-budgets)"
+    "budget.day_usd" (Usd) "", None =>
+        "US dollars that agents of all runs may cost on one day, in local time; then runs pause, see [agents](agents.md#costs-and-budgets)"
+    "budget.month_usd" (Usd) "", None =>
+        "The same for one month"
     "permissions" (Rules) "", None =>
         "Rules for tool calls, see [permissions](permission.md)"
 }
@@ -179,6 +185,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "retention",
     "notify",
     "notify.webhook",
+    "budget",
 ];
 
 /// Whether a key somewhere below a section is a secret: what stands there instead may be one.
@@ -221,6 +228,7 @@ mod tests {
                 "auto_merge",
                 "notify",
                 "prices",
+                "budget",
                 "permissions"
             ]
         );

@@ -6,10 +6,11 @@ mod workflows;
 use serde_yaml::{Mapping, Value};
 
 use super::keys::{self, KeyKind};
-use super::{BotToken, Config, Prices, Provider, Supervisor, Telegram};
+use super::{BotToken, Config, MachineBudget, Prices, Provider, Supervisor, Telegram};
 use super::{ConfineWhen, ContinueWhen};
 use onloop_effect::Network;
 use onloop_syntax::limits;
+use onloop_syntax::money::Money;
 use onloop_syntax::syntax::strict_yaml::{self, Part, described};
 use onloop_syntax::text::{self, alternatives};
 use onloop_workflow::suggest;
@@ -63,6 +64,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.network = reader.network();
     config.confine_caches = reader.arguments("run.confine_caches").or(Vec::new(), Vec::new());
     config.confine_read = reader.arguments("run.confine_read").or(Vec::new(), Vec::new());
+    config.budget = reader.budget();
     let days = reader.number("retention.days").or(90, keys::MOST_RETENTION_DAYS);
     config.retention_days = u32::try_from(days).unwrap_or(u32::MAX);
     config.review_from = reader.arguments("review_from").or(Vec::new(), Vec::new());
@@ -78,6 +80,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
             continue_runs: config.continue_runs,
             verify_clean: config.verify_clean,
             network: config.network,
+            budget: config.budget,
             ..kept
         };
     }
@@ -208,6 +211,24 @@ impl<'y> Reader<'y> {
             poll_interval_ms: milliseconds(poll, 5),
             allowed_user_ids,
         })
+    }
+
+    /// A mistyped amount lets nothing be spent.
+    fn budget(&mut self) -> MachineBudget {
+        let mut amount = |path| {
+            let usd = |value: &Value| match value {
+                Value::Number(number) => Money::from_number(&number.to_string()),
+                Value::String(text) => Money::from_number(text.trim()),
+                Value::Null
+                | Value::Bool(_)
+                | Value::Sequence(_)
+                | Value::Mapping(_)
+                | Value::Tagged(_) => None,
+            };
+            let read = self.value(path, "an amount of US dollars", |value| usd(value).map(Some));
+            read.or(None, Some(Money::ZERO))
+        };
+        MachineBudget { day: amount("budget.day_usd"), month: amount("budget.month_usd") }
     }
 
     fn prices(&mut self) -> Option<Prices> {

@@ -1,6 +1,7 @@
 use super::keys::{KEYS, KeyKind};
 use super::*;
 use onloop_run::NoticeKind;
+use onloop_syntax::money::Money;
 
 fn read(yaml: &str) -> Config {
     Config::read(yaml, "/home/me")
@@ -21,6 +22,7 @@ handsoff:
     - command: /ship:it
       prompt_file: prompts/ship.md
 retention: {days: 30}
+budget: {day_usd: 20, month_usd: '300.50'}
 review_from: [zoe, max]
 auto_merge: true
 telegram:
@@ -119,6 +121,7 @@ fn every_key_is_read() {
             allowed_user_ids: vec![123, 456],
         }),
         prices: None,
+        budget: MachineBudget { day: Money::from_number("20"), month: Money::from_number("300.5") },
         notify: Some(Notify {
             kinds: vec![NoticeKind::Waits, NoticeKind::Blocked],
             receivers: vec![
@@ -201,7 +204,7 @@ fn a_wrong_type_is_named_for_every_key() {
 #[test]
 fn what_cannot_be_used_never_switches_anything_on() {
     type Row = (&'static str, fn(&Config) -> bool, &'static str);
-    let table: [Row; 15] = [
+    let table: [Row; 16] = [
         ("handsoff: {auto_permission: \"no\"}", |c| !c.auto_permission, "`no`"),
         ("handsoff: {auto_permission: 0}", |c| !c.auto_permission, ""),
         ("handsoff: {auto_permission: ' Off '}", |c| !c.auto_permission, ""),
@@ -229,6 +232,7 @@ fn what_cannot_be_used_never_switches_anything_on() {
             "`--x`",
         ),
         ("retention: {days: soon}", |c| c.retention_days == 36_500, "`soon`"),
+        ("budget: {day_usd: -1}", |c| c.budget.day == Some(Money::ZERO), "`budget.day_usd` is"),
         ("retention: {days: 0}", |c| c.retention_days == 1, "0; 1 is used"),
         ("[1]", |c| c.retention_days == 36_500, "is a list and not a mapping"),
         ("a: 1\na: 2", |c| !c.auto_permission, "not YAML"),

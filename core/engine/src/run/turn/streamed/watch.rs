@@ -7,7 +7,8 @@ use super::rollout::Rollout;
 use super::{Turn, cost_left, tokens_left};
 use crate::run::agent_stream::{Listener, noted};
 use crate::run::processes::{Work, WorkError, follow_recorded};
-use crate::state::store::Store;
+use crate::spending::{self, Left, Spending};
+use crate::state::store::{Paths, Store};
 use onloop_agents::confine::Needs;
 use onloop_agents::{AgentErrorKind, AgentState, Retry};
 use onloop_effect::{OutputAction, ProcessEnd, ProcessSpec};
@@ -29,6 +30,8 @@ pub(super) struct Watch<'a> {
     rollout: Option<Rollout>,
     life: Life,
     bounds: Bounds,
+    /// Where the run keeps its files.
+    paths: Paths,
 }
 
 impl<'a> Watch<'a> {
@@ -37,7 +40,7 @@ impl<'a> Watch<'a> {
         turn: &'a Turn<'a>,
         state: AgentState,
         session: Option<&str>,
-        log: String,
+        (paths, log): (Paths, String),
         bounds: Bounds,
     ) -> Watch<'a> {
         let rollout = Rollout::of(turn.io, turn.client, session).await;
@@ -51,6 +54,7 @@ impl<'a> Watch<'a> {
             rollout,
             life: Life { signs: 0, silent_ms: 0, seen_at: turn.io.now() },
             bounds,
+            paths,
         }
     }
 
@@ -83,6 +87,7 @@ impl<'a> Watch<'a> {
                 self.ended = Some(Cause::Unguarded);
             }
         }
+        self.bounds.look_around(self.turn, &self.heard.state, &self.paths).await;
         if self.ended.is_none() {
             self.ended = self.passed_bound().map(Cause::Bound).or_else(|| self.hopeless());
         }
@@ -92,6 +97,13 @@ impl<'a> Watch<'a> {
                 let cost = self.turn.cost(&self.heard.state);
                 OutputAction::Continue(Some(self.heard.activity(cost)))
             }
+        }
+    }
+
+    /// The record has what the turn cost.
+    pub(super) async fn forget_cost(&self) {
+        if self.bounds.spending.is_some() {
+            spending::forget_turn(self.turn.io, &self.paths).await;
         }
     }
 
@@ -193,12 +205,30 @@ fn given_up(retry: &Retry, now: Timestamp) -> Option<Cause> {
 pub(super) struct Bounds {
     cost: Option<Money>,
     tokens: Option<u64>,
+    /// What all runs of the machine have cost, where that has a bound.
+    spending: Option<Spending>,
+    /// What is left of that bound, without this turn.
+    left: Option<Left>,
+    /// What the turn had cost at the last look.
+    noted: Option<Money>,
 }
 
 impl Bounds {
-    /// What is left of the budgets of `run`.
-    pub(super) fn of(run: &Run) -> Bounds {
-        Bounds { cost: cost_left(run), tokens: tokens_left(run) }
+    /// What is left of the budgets of `run`, and of that of the machine.
+    pub(super) fn of(run: &Run, spending: Option<Spending>, left: Option<Left>) -> Bounds {
+        let (cost, tokens) = (cost_left(run), tokens_left(run));
+        Bounds { cost, tokens, spending, left, noted: None }
+    }
+
+    /// Tells other runs what this turn has cost, and hears what theirs have, whenever it costs more.
+    async fn look_around(&mut self, turn: &Turn<'_>, state: &AgentState, paths: &Paths) {
+        let Some(spending) = &mut self.spending else { return };
+        let Some((cost, _)) = turn.cost(state) else { return };
+        if self.noted != Some(cost) {
+            self.noted = Some(cost);
+            spending::note_turn(turn.io, paths, cost).await;
+            self.left = spending.left(turn.io, paths.id()).await;
+        }
     }
 
     /// Which bound does not hold any more, on one line.
@@ -209,12 +239,15 @@ impl Bounds {
         {
             return Some(format!("agent ended: it has used {used} tokens, and {limit} were left"));
         }
-        let (limit, (cost, as_of)) = (self.cost?, turn.cost(state)?);
+        let (cost, as_of) = turn.cost(state)?;
         let estimated =
             as_of.map_or_else(String::new, |day| format!(" (estimated, prices of {day})"));
-        (cost > limit).then(|| {
+        let of_run = self.cost.map(|left| (left, String::new()));
+        let of_machine = self.left.map(|left| (left.amount, format!(" of `{}`", left.key)));
+        let (left, of) = of_run.into_iter().chain(of_machine).min_by_key(|(left, _)| *left)?;
+        (cost > left).then(|| {
             format!(
-                "agent ended: this turn has cost {cost} USD{estimated}, and {limit} USD were left"
+                "agent ended: this turn has cost {cost} USD{estimated}, and {left} USD were left{of}"
             )
         })
     }
