@@ -26,6 +26,7 @@ mod prompt;
 mod protect;
 mod pull_request;
 mod record;
+mod repeated;
 mod report;
 mod review;
 pub mod simulated;
