@@ -256,6 +256,14 @@ async fn take_step(cx: &mut RunContext<'_>, agent: &Agent, step: u32) -> Result<
         // The agent has changed nothing.
         return record_acted(cx, step, outcome).await;
     }
+    if let ActionOutcome::Failed { .. } = outcome
+        && cx.store.run().protection().is_empty()
+    {
+        // The record compares what is there now with what was there before the turn.
+        let kept = checkpoint_turn(cx.io, cx.store, step).await;
+        record_acted(cx, step, outcome).await?;
+        return going_on(kept);
+    }
     if cx.store.run().protection().is_empty() || !outcome.is_over() {
         record_acted(cx, step, outcome).await?;
         return going_on(checkpoint_turn(cx.io, cx.store, step).await);
