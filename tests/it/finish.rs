@@ -311,7 +311,7 @@ fn what_cannot_be_meant_is_refused() {
         assert_ne!(run.exit, Some(0), "{words:?}");
         assert!(crate::flat(&run.stderr).contains(reason), "{words:?}: {}", run.stderr);
     }
-    let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(1).stderr;
+    let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(2).stderr;
     assert_eq!(
         crate::flat(&said),
         "error: no run `nobody-x` was found fix: list the runs that can be found \

@@ -204,6 +204,10 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
     };
     let store = match opened {
         Ok(store) => store,
+        Err(StoreError::Missing) => {
+            return Err(CommandError::usage(format!("no run `{id}` was found"))
+                .fix_by("list the runs of this machine", "onloop list --everywhere"));
+        }
         Err(error) => return Err(unusable_record(io, &id, error).await),
     };
     let before = store.run().place.execution_root.clone();
