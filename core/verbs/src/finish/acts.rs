@@ -197,7 +197,7 @@ async fn discard(
 ) -> Result<(Store, FinishOutcome), CommandError> {
     if context.is_shared() {
         let target = context.target(io, store.run(), None).await?;
-        let TargetBranch { name, .. } = plan::demand_target(context, target.as_ref())?;
+        let TargetBranch { name, .. } = plan::demand_target(store.run(), context, target.as_ref())?;
         let (cwd, branch) = (context.home.clone(), name.clone());
         if let Err(failure) = io.git(GitRequest::Switch { cwd, branch, create: false }).await {
             let what = format!("could not switch to `{name}`; nothing was discarded");
