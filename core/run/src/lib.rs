@@ -49,7 +49,7 @@ pub use event::*;
 pub use facts::checks;
 pub use facts::{ChangedWork, CheckFact, Facts, Unapproved};
 pub use finish::*;
-pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule};
+pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule, rejected_at};
 pub use held::{WorkHold, hold_line};
 pub use hold::Hold;
 pub use next::{Blocker, Next, Question};

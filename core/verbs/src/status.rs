@@ -225,14 +225,13 @@ pub async fn record(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
     .await
 }
 
-/// `onloop summary`, a step-by-step verb.
+/// `onloop summary`.
 pub async fn summary(io: &Io, args: &SummaryArgs) -> Result<Exit, CommandError> {
     with_run(io, args.run.as_deref(), |run| match args.platform {
         Some(platform) => render_summary(run, platform),
         None => summary_json(run),
     })
     .await
-    .map_err(CommandError::step_by_step)
 }
 
 fn summary_json(run: &Run) -> String {

@@ -25,7 +25,7 @@ use onloop_agents::Agent;
 use onloop_effect::{Exit, Io};
 use onloop_run::{
     Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepRecord,
-    StepStatus, approval_line, checked_lines, step_line, step_list,
+    StepStatus, approval_line, checked_lines, rejected_at, step_line, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -304,9 +304,16 @@ fn record_decision(cx: &mut RunContext<'_>, event: Event, by: Decider) -> Result
         Event::GateDecided { step, .. } => Some(*step),
         _ => None,
     };
-    cx.store.apply_by(event, Some(by))?;
+    // As `onloop reject` does. At a terminal a person may decide otherwise later.
+    let ends = by.channel == DecisionChannel::Telegram
+        && matches!(event, Event::GateDecided { decision: GateDecision::Rejected, .. });
+    cx.store.apply_by(event, Some(by.clone()))?;
     if let Some(step) = gate {
         say_step(cx, step);
+        if ends {
+            let reason = rejected_at(step);
+            cx.store.apply_by(Event::RunAbandoned { reason }, Some(by))?;
+        }
     }
     Ok(())
 }
