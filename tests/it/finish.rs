@@ -257,6 +257,10 @@ fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     );
     let finish = run.done(&["publish", "--create-pr"]);
     assert_eq!(finish["pr_url"], "https://example.org/pull/1");
+    let status = run.workspace.onloop(&["status", &run.id]).expect_exit(0).stdout;
+    assert!(status.contains("Pull request: https://example.org/pull/1\n"), "{status}");
+    let list = run.workspace.onloop(&["list"]).expect_exit(0).stdout;
+    assert!(list.contains("    https://example.org/pull/1\n"), "{list}");
     assert_eq!((&finish["remote"], &finish["branch_action"]), (&"origin".into(), &"pushed".into()));
     let log = run.workspace.read("../gh.log");
     let asked = "pr create --base main --head hotl/x --title write a file --body-file -";
