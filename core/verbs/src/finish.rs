@@ -198,7 +198,7 @@ async fn watch(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
         io.note(line).await;
     }
     crate::pull_request::begin(io, &id, args.repair.unwrap_or_default()).await?;
-    let exit = crate::pull_request::conclude(io, &id, &DriveArgs::default()).await?;
+    let exit = Box::pin(crate::pull_request::conclude(io, &id, &DriveArgs::default())).await?;
     if args.json {
         let store = Store::open(io, &id).await?;
         let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
@@ -256,7 +256,7 @@ async fn alone(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError>
     prepare_folder(io, &home).await?;
     let lock = StateHome::of(io)?.finish_lock(&home);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
-    let finished = settle(io, id, wish).await;
+    let finished = Box::pin(settle(io, id, wish)).await;
     // A lock that cannot be released ends with this process.
     let _ = io.unlock(&lock).await;
     finished
@@ -282,7 +282,7 @@ async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError
     let _ = io.unlock(&driver).await;
     let Some(intended) = intended? else { return Ok(Finished { store, commit: None }) };
     let context = context.expect("nothing is intended without a context");
-    let store = acts::perform(io, store, &context, &intended).await?;
+    let store = Box::pin(acts::perform(io, store, &context, &intended)).await?;
     Ok(Finished { store, commit: intended.intent.act.commit().map(str::to_owned) })
 }
 

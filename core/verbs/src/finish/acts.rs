@@ -181,7 +181,8 @@ async fn remove_merged(
     context: &FinishContext,
     (commit, target): (&str, &str),
 ) -> Result<(Store, FinishOutcome), CommandError> {
-    let (mut store, mut outcome) = put_away(io, store, context, Disposition::Merged).await?;
+    let (mut store, mut outcome) =
+        Box::pin(put_away(io, store, context, Disposition::Merged)).await?;
     let kind = outcome.disposition;
     let action = delete_branch(io, &mut store, context, Some(commit), kind).await?;
     outcome.branch_action = Some(action.to_owned());
@@ -205,7 +206,8 @@ async fn discard(
         }
         store.note(format!("Switched {} to {name}", context.home));
     }
-    let (mut store, mut outcome) = put_away(io, store, context, Disposition::Discarded).await?;
+    let (mut store, mut outcome) =
+        Box::pin(put_away(io, store, context, Disposition::Discarded)).await?;
     let kind = outcome.disposition;
     let action = delete_branch(io, &mut store, context, commit, kind).await?;
     outcome.branch_action = Some(action.to_owned());
