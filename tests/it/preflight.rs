@@ -136,35 +136,6 @@ fn dirty_files_are_named_with_every_way_out() {
 }
 
 #[test]
-fn a_submodule_at_another_commit_is_not_to_be_stashed() {
-    let machine = Machine::with_repository();
-    machine.init("super");
-    machine.write("super/hotl-workflow-x.md", &machine.read("repo/hotl-workflow-x.md"));
-    machine.git(
-        "super",
-        &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../repo", "sub"],
-    );
-    machine.git("super", &["add", "--all"]);
-    machine.git("super", &["commit", "--quiet", "--message", "add it"]);
-    let author = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
-    let commit = ["commit", "--quiet", "--allow-empty", "--message", "newer"];
-    machine.git("super/sub", &[&author[..], &commit[..]].concat());
-    let outcome = machine.at("super").run(&plan(), &flags());
-    assert_eq!(outcome.exit(), Exit::Refused);
-    assert_eq!(
-        outcome.notes,
-        "error: 1 file is not committed, and the work must not be mixed with it:\n\
-         \x20        sub\n\
-         \x20 fix: check out the recorded commits of submodules, which git does not stash:\n\
-         \x20   git submodule update -- sub\n\
-         \x20 fix: commit what is changed, also inside of submodules, then run this again:\n\
-         \x20   git add, git commit\n"
-    );
-    machine.git("super", &["submodule", "--quiet", "update", "--", "sub"]);
-    machine.at("super").run(&plan(), &flags()).prepared();
-}
-
-#[test]
 fn stashed_files_come_back_as_the_message_says() {
     let machine = Machine::with_repository();
     machine.write("repo/new.txt", "precious\n");
