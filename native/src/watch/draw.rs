@@ -268,8 +268,7 @@ const HELP: &str = "\
 Enter           open a run
 1 2 3 4 Tab     gate, steps, log, events
 a               approve the gate (asks; at high risk for the step's name)
-x               reject it: with a reason it is done again, without one
-                the run ends
+x               reject: with a reason it is done again, else the run ends
 d               what changed, page by page
 s               stop a run or a session (asks); r resumes a run
 Esc             back to the list
