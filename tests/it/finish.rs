@@ -257,6 +257,10 @@ fn publishing_pushes_and_a_failed_pull_request_can_be_made_up_for() {
     );
     let finish = run.done(&["publish", "--create-pr"]);
     assert_eq!(finish["pr_url"], "https://example.org/pull/1");
+    let status = run.workspace.onloop(&["status", &run.id]).expect_exit(0).stdout;
+    assert!(status.contains("Pull request: https://example.org/pull/1\n"), "{status}");
+    let list = run.workspace.onloop(&["list"]).expect_exit(0).stdout;
+    assert!(list.contains("    https://example.org/pull/1\n"), "{list}");
     assert_eq!((&finish["remote"], &finish["branch_action"]), (&"origin".into(), &"pushed".into()));
     let log = run.workspace.read("../gh.log");
     let asked = "pr create --base main --head hotl/x --title write a file --body-file -";
@@ -311,7 +315,7 @@ fn what_cannot_be_meant_is_refused() {
         assert_ne!(run.exit, Some(0), "{words:?}");
         assert!(crate::flat(&run.stderr).contains(reason), "{words:?}: {}", run.stderr);
     }
-    let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(1).stderr;
+    let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(2).stderr;
     assert_eq!(
         crate::flat(&said),
         "error: no run `nobody-x` was found fix: list the runs that can be found \

@@ -17,18 +17,21 @@ const ENOUGH: u64 = 2000;
 fn whatever_happens_nothing_is_lost_and_every_run_can_be_finished() {
     let started = Instant::now();
     let budget = Duration::from_secs(if is_long() { SECONDS_LONG } else { SECONDS });
-    let (mut lives, mut cuts, mut kills, mut large, mut meddled) = (0, 0, 0, 0, 0);
-    while started.elapsed() < budget || [cuts, kills, large, meddled].contains(&0) {
-        assert!(started.elapsed() < budget || lives < ENOUGH, "{cuts} {kills} {large} {meddled}");
+    let (mut lives, mut cuts, mut kills, mut large, mut meddled, mut clean) = (0, 0, 0, 0, 0, 0);
+    while started.elapsed() < budget || [cuts, kills, large, meddled, clean].contains(&0) {
+        let counts = [cuts, kills, large, meddled, clean];
+        assert!(started.elapsed() < budget || lives < ENOUGH, "{counts:?}");
         let trace = live(lives).unwrap_or_else(|why| panic!("{why}"));
         lives += 1;
         cuts += trace.power_cuts;
         kills += trace.kills;
         meddled += trace.meddled;
         large += u32::from(trace.large);
+        clean += u32::from(trace.clean);
     }
     println!(
-        "{lives} lives, {large} large, {cuts} power cuts, {kills} kills, {meddled} forged copies"
+        "{lives} lives, {large} large, {cuts} power cuts, {kills} kills, {meddled} forged copies, \
+         {clean} clean checkouts"
     );
 }
 

@@ -203,6 +203,17 @@ fn a_rejection_with_a_reason_is_the_next_attempts_prompt() {
 }
 
 #[test]
+fn a_rejection_without_a_reason_ends_the_run() {
+    let (mut machine, id) = waiting("low");
+    let mut steps = sign_in();
+    steps.extend(decide(&id, &[("action", "reject")]));
+    browse(&mut machine, steps);
+    let ledger = ledger(&machine, &id);
+    let last = ledger.lines().last().unwrap();
+    assert!(last.contains("run_abandoned") && last.contains("\"web\""), "{last}");
+}
+
+#[test]
 fn high_risk_wants_the_name_of_the_step() {
     let (mut machine, id) = waiting("high");
     let before = ledger(&machine, &id);

@@ -10,6 +10,7 @@ mod followed;
 mod ledgers;
 mod life;
 mod plan;
+mod repository;
 mod world;
 
 pub use followed::follow;

@@ -201,7 +201,7 @@ pub struct RunCard {
     pub in_fleet: bool,
     /// What was said or done last in the present attempt.
     pub last: Option<LoggedLine>,
-    /// The pull request of its work, once onloop has followed it.
+    /// The pull request of its work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<PullRequestCard>,
 }
@@ -211,10 +211,12 @@ pub struct RunCard {
 pub struct PullRequestCard {
     /// Its address.
     pub url: String,
-    /// `pending`, `green`, `red`, `merged` or `closed`.
-    pub state: &'static str,
+    /// `pending`, `green`, `red`, `merged` or `closed`, once onloop has followed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<&'static str>,
     /// The same in words, and how often it was repaired.
-    pub line: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
 }
 
 /// Who drives a run.

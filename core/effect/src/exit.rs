@@ -11,7 +11,7 @@ pub enum Exit {
     Done,
     /// 1: the work failed: a check failed, a run ended blocked or rejected.
     Failed,
-    /// 2: usage, or an invalid file; nothing was changed.
+    /// 2: usage, an unknown name, or an invalid file; nothing was changed.
     Usage,
     /// 3: paused for a human; resumable.
     Paused,

@@ -168,6 +168,10 @@ fn facts_of(run: &Run, attention: &Attention, facts: Option<&Facts>) -> String {
         }
     }
     lines.extend(run.place.branch.as_deref().map(|b| format!("Branch: {}", text::one_line(b))));
+    if !matches!(attention, Attention::PullRequest { .. }) {
+        let url = run.pull_request_url();
+        lines.extend(url.map(|url| format!("Pull request: {}", text::one_line(url))));
+    }
     lines.join("\n")
 }
 
@@ -177,5 +181,44 @@ fn sentence(words: &str) -> String {
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),
         None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use onloop_run::{Beginning, Disposition, Event, FinishAct, FinishOutcome, Place, PullRequest};
+    use onloop_syntax::time::Timestamp;
+    use onloop_workflow::Plan;
+
+    #[test]
+    fn the_pull_request_of_the_work_is_named() {
+        let beginning = Beginning {
+            id: "x-1".to_owned(),
+            place: Place::default(),
+            at: Timestamp::EPOCH,
+            auto_approve: false,
+            reverify: false,
+            review_agent: None,
+            issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
+        };
+        let mut run = Run::begin(&Plan::example("x", Vec::new()), beginning);
+        assert!(!facts_of(&run, &Attention::Completed, None).contains("Pull request"));
+        let pr_url = Some("https://example.org/pull/1".to_owned());
+        let outcome = FinishOutcome { pr_url, ..FinishOutcome::new(Disposition::Published) };
+        let act = FinishAct::Publish {
+            commit: "c1".to_owned(),
+            remote: "origin".to_owned(),
+            pull_request: PullRequest::NotAsked { target: None },
+        };
+        let recorded = Event::FinishRecorded { outcome, replace: false };
+        let intended = Event::FinishIntended { act, notes: None, replace: false };
+        for event in [Event::RunFinalized, intended, recorded] {
+            run.apply(Timestamp::EPOCH, &event).expect("nothing is left to do");
+        }
+        let facts = facts_of(&run, &Attention::Completed, None);
+        assert!(facts.ends_with("\nPull request: https://example.org/pull/1"), "{facts}");
     }
 }

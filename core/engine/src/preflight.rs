@@ -4,14 +4,15 @@ mod act;
 
 use crate::error::CommandError;
 use crate::git::ancestors::Ancestors;
+use crate::git::submodules;
 use crate::run::start::again_with;
 use crate::state::store::StateHome;
 use crate::terminal::ask::is_attended;
 use onloop_effect::{BranchName, Failure, FailureKind, Io, OptionalExt, Repository};
 use onloop_run::preflight::{
     ExecutionRoot, IsolationMode, OnExisting, Placement, PlacementAnswer, PlacementDecision,
-    PlacementQuestion, PlacementRefusal, PlacementWish, PreflightFlags, Prepared, RepositoryFacts,
-    TargetFolder, decide,
+    PlacementQuestion, PlacementRefusal, PlacementWish, PreflightFlags, Prepared, RefusalCode,
+    RepositoryFacts, TargetFolder, decide,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -53,7 +54,10 @@ pub async fn preflight(
                     Err(failed) => return Err(failed.error),
                 }
             }
-            PlacementDecision::Ask(question) => settle(io, &mut wish, question).await?,
+            PlacementDecision::Ask(question) => {
+                let question = with_submodules(io, &facts, question).await?;
+                settle(io, &mut wish, question).await?;
+            }
             PlacementDecision::Refuse(refusal) => return Err(refused(io, &refusal)),
         }
     }
@@ -106,7 +110,9 @@ pub(crate) async fn foresee(
             let prepared = prepared(io, cwd, repository, wish, placement).await;
             Foreseen::Prepared { prepared, changes, notes }
         }
-        PlacementDecision::Ask(question) => Foreseen::Asked(question),
+        PlacementDecision::Ask(question) => {
+            Foreseen::Asked(with_submodules(io, &facts, question).await?)
+        }
         PlacementDecision::Refuse(refusal) => Foreseen::Refused(refusal),
     })
 }
@@ -220,6 +226,21 @@ async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<TargetF
     };
     let dirty = io.git_survey(path, target).await?.repository.map(|inside| inside.dirty);
     Ok(TargetFolder::Worktree { branch: entry.branch, dirty: dirty.unwrap_or_default() })
+}
+
+/// A question about uncommitted files, with what helps where some of them are submodules.
+async fn with_submodules(
+    io: &Io,
+    facts: &RepositoryFacts,
+    question: PlacementQuestion,
+) -> Result<PlacementQuestion, CommandError> {
+    match &facts.survey.repository {
+        Some(Repository { root, dirty, .. }) if question.code == RefusalCode::Dirty => {
+            let changed = submodules::among(io, root, dirty).await?;
+            Ok(question.with_submodules(&changed))
+        }
+        Some(_) | None => Ok(question),
+    }
 }
 
 /// Puts `question` to the person and makes the answer part of what is wanted.

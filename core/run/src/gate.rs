@@ -46,6 +46,11 @@ pub fn approval_line(step: u32, reason: AutomaticReason, risk: Risk) -> String {
     }
 }
 
+/// Why a run ends where a person rejects `step` in a chat or on a screen, which ask for no reason.
+pub fn rejected_at(step: u32) -> String {
+    format!("step {step} was rejected")
+}
+
 /// The rule for one step of a run.
 pub fn gate_rule(run: &Run, step: &StepRecord) -> GateRule {
     match step.step.gate {

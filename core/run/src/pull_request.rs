@@ -102,6 +102,13 @@ impl TrackedPullRequest {
 }
 
 impl Run {
+    /// The address of the pull request that has the work, if there is one.
+    pub fn pull_request_url(&self) -> Option<&str> {
+        let tracked = self.pull_request.as_ref().map(|tracked| tracked.url.as_str());
+        let recorded = || self.finish.as_ref().and_then(|finish| finish.outcome.pr_url.as_deref());
+        tracked.or_else(recorded)
+    }
+
     /// Whether a driver may still have something to do: the run is not over, or its pull request is
     /// followed.
     pub fn is_open(&self) -> bool {

@@ -608,12 +608,6 @@ impl StepRecord {
     }
 }
 
-/// Whether the check is evaluated once more later: one that had to fail says nothing after its step.
-pub fn is_repeated(check: &Check) -> bool {
-    let had_to_fail = matches!(check, Check::Shell(shell) if shell.has_to_fail());
-    is_machine_check(check) && !had_to_fail
-}
-
 /// Whether onloop itself can evaluate the check.
 pub fn is_machine_check(check: &Check) -> bool {
     match check {

@@ -4,7 +4,7 @@ use super::budget::{Exceeded, exceeded};
 use super::event::*;
 use super::gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
 use super::next::{Next, Question};
-use super::record::{Run, is_repeated};
+use super::record::Run;
 use super::verdict::Verdict;
 use onloop_syntax::money::Money;
 use onloop_workflow::Check;
@@ -199,7 +199,8 @@ pub fn at_most(run: &Run, agent_ms: u64, check_ms: u64) -> AtMost {
         let checks_ms = record.step.checks.iter().map(time).fold(0, u64::saturating_add);
         attempts = attempts.saturating_add(limit);
         work_ms = work_ms.saturating_add(limit.saturating_mul(agent_ms.saturating_add(checks_ms)));
-        let machine = record.step.checks.iter().filter(|check| is_repeated(check));
+        let machine =
+            record.step.checks.iter().filter(|check| run.is_repeated(record.step.number, check));
         repeated_ms = machine.map(time).fold(repeated_ms, u64::saturating_add);
     }
     if run.settings.reverify || run.settings.evidence.verify_clean {

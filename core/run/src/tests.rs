@@ -4,6 +4,7 @@ mod attention;
 mod checkpoints;
 mod finish;
 mod gates;
+mod repeated;
 mod simulated;
 #[path = "../tests/ledger/support.rs"]
 mod support;

@@ -41,7 +41,7 @@ struct Candidate {
 
 /// `onloop adopt`.
 pub(crate) async fn adopt(io: &Io, args: &AdoptArgs) -> Result<Exit, CommandError> {
-    take(io, args).await?;
+    Box::pin(take(io, args)).await?;
     Ok(Exit::Done)
 }
 
@@ -189,7 +189,7 @@ pub struct RelocateArgs {
 
 /// `onloop relocate`: the checkout of a run was moved.
 pub(crate) async fn relocate(io: &Io, args: &RelocateArgs) -> Result<Exit, CommandError> {
-    relocate_run(io, args).await?;
+    Box::pin(relocate_run(io, args)).await?;
     Ok(Exit::Done)
 }
 
@@ -204,6 +204,10 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
     };
     let store = match opened {
         Ok(store) => store,
+        Err(StoreError::Missing) => {
+            return Err(CommandError::usage(format!("no run `{id}` was found"))
+                .fix_by("list the runs of this machine", "onloop list --everywhere"));
+        }
         Err(error) => return Err(unusable_record(io, &id, error).await),
     };
     let before = store.run().place.execution_root.clone();

@@ -9,7 +9,7 @@ use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::lookup::select::{Fitting, select};
+use onloop_engine::lookup::select::{Fitting, find_named};
 use onloop_engine::run::decider::decider;
 use onloop_engine::{approval, state::config};
 use onloop_run::DecisionChannel;
@@ -65,7 +65,17 @@ pub(crate) async fn reject(io: &Io, args: &RejectArgs) -> Result<Exit, CommandEr
         let id = Some(args.id.clone());
         return approve(io, &ApproveArgs { id, deny: true, ..ApproveArgs::default() }).await;
     }
-    reject_run(io, &args.id, (&args.reason, args.redo), args.no_continue).await
+    match find_named(io, &args.id, Fitting::OnlyUnfinished).await? {
+        Some(run) => reject_run(io, &run.id, (&args.reason, args.redo), args.no_continue).await,
+        None => Err(not_one("nothing that waits has", &args.id)),
+    }
+}
+
+/// Nothing, or more than one call, has an id that begins with `wanted`.
+fn not_one(what: &str, wanted: &str) -> CommandError {
+    let shown = text::ellipsis(&text::one_line(wanted), 60);
+    CommandError::usage(format!("{what} an id that begins with `{shown}`"))
+        .fix_by("list what waits", "onloop approve")
 }
 
 /// `onloop approve`.
@@ -89,21 +99,21 @@ pub(crate) async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, Command
         show(io, &calls, &runs, args.json).await;
         return Ok(Exit::Done);
     };
-    if !args.deny && !calls.iter().any(|call| call.id.starts_with(wanted.as_str())) {
-        match select(io, Some(wanted), Fitting::OnlyUnfinished).await {
-            Ok(run) => return approve_run(io, &run.id, args.no_continue).await,
-            // The name is neither that of a call nor of a run.
-            Err(error) if error.kind() == ErrorKind::Refused => {}
-            Err(error) => return Err(error),
+    let matching: Vec<&PendingCall> =
+        calls.iter().filter(|call| call.id.starts_with(wanted.as_str())).collect();
+    let call = match matching.as_slice() {
+        [call] => *call,
+        [] => {
+            let run = match args.deny {
+                true => None,
+                false => find_named(io, wanted, Fitting::OnlyUnfinished).await?,
+            };
+            return match run {
+                Some(run) => approve_run(io, &run.id, args.no_continue).await,
+                None => Err(not_one("nothing that waits has", wanted)),
+            };
         }
-    }
-    let mut matching = calls.iter().filter(|call| call.id.starts_with(wanted.as_str()));
-    let (Some(call), None) = (matching.next(), matching.next()) else {
-        let shown = text::ellipsis(&text::one_line(wanted), 60);
-        let many = calls.iter().filter(|call| call.id.starts_with(wanted.as_str())).count();
-        let why = if many == 0 { "nothing that waits has" } else { "several waiting calls have" };
-        return Err(CommandError::usage(format!("{why} an id that begins with `{shown}`"))
-            .fix_by("list what waits", "onloop approve"));
+        _ => return Err(not_one("several waiting calls have", wanted)),
     };
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     // The bot is the one of the project in which the call was made.

@@ -42,7 +42,7 @@ pub(crate) async fn complete(
 ) -> Result<Exit, CommandError> {
     let (Exit::Done, Some(id)) = (end.exit, end.id) else { return Ok(end.exit) };
     if end.pull_request_is_due {
-        return conclude(io, &id, drive).await;
+        return Box::pin(conclude(io, &id, drive)).await;
     }
     if drive.json {
         return Ok(Exit::Done);
@@ -63,7 +63,7 @@ pub(crate) async fn complete(
         match choice {
             Choice::Finish(disposition, confirm) => {
                 let args = FinishArgs { confirm, ..FinishArgs::new(&id, disposition) };
-                return finish(io, &args).await;
+                return Box::pin(finish(io, &args)).await;
             }
             Choice::Changes(reason) => {
                 let by = decider(io, DecisionChannel::Terminal);

@@ -71,7 +71,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     };
     consent(io, args.yes, &question).await?;
     let arrival = Arrival { id, there: &there, ledger, repository: &repository };
-    let store = arrive(io, &arrival).await?;
+    let store = Box::pin(arrive(io, &arrival)).await?;
     let run = store.run();
     io.note(format!("Run {id} is here now. It works in {}.", run.place.execution_root)).await;
     if !run.is_over() {

@@ -168,7 +168,13 @@ pub(crate) async fn carry_out(io: &Io, args: &FinishArgs) -> Result<String, Comm
 }
 
 async fn carried_out(io: &Io, args: &FinishArgs) -> Result<Finished, CommandError> {
-    alone(io, args).await.map_err(|error| match error.kind() {
+    let wish = Wish::read(args).map_err(CommandError::step_by_step)?;
+    let selected = select(io, args.run.as_deref(), Fitting::OnlyEnded).await;
+    let id = selected.map(|selected| selected.id).map_err(|error| match error.kind() {
+        ErrorKind::Usage => error,
+        _ => error.step_by_step(),
+    })?;
+    alone(io, &id, &wish).await.map_err(|error| match error.kind() {
         ErrorKind::Interrupted => {
             error.fix("run the same command again; it continues where it stopped")
         }
@@ -192,7 +198,7 @@ async fn watch(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
         io.note(line).await;
     }
     crate::pull_request::begin(io, &id, args.repair.unwrap_or_default()).await?;
-    let exit = crate::pull_request::conclude(io, &id, &DriveArgs::default()).await?;
+    let exit = Box::pin(crate::pull_request::conclude(io, &id, &DriveArgs::default())).await?;
     if args.json {
         let store = Store::open(io, &id).await?;
         let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
@@ -209,7 +215,7 @@ async fn watch(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
 pub(crate) async fn discard(io: &Io, id: &str) -> Result<(), CommandError> {
     let confirm = Some("discard".to_owned());
     let args = FinishArgs { confirm, ..FinishArgs::new(id, DispositionWord::Discard) };
-    alone(io, &args).await.map(|_| ())
+    alone(io, id, &Wish::read(&args)?).await.map(|_| ())
 }
 
 /// A run whose outcome is recorded.
@@ -244,15 +250,13 @@ fn outcome_line(run: &Run, commit: Option<&str>) -> String {
 }
 
 /// One finish at a time in a repository.
-async fn alone(io: &Io, args: &FinishArgs) -> Result<Finished, CommandError> {
-    let wish = Wish::read(args)?;
-    let id = select(io, args.run.as_deref(), Fitting::OnlyEnded).await?.id;
-    let store = named(io, &id).await?;
+async fn alone(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError> {
+    let store = named(io, id).await?;
     let home = context::home(io, store.run()).await?;
     prepare_folder(io, &home).await?;
     let lock = StateHome::of(io)?.finish_lock(&home);
     io.lock(&lock, limits::LOCK_WAIT_MS).await?;
-    let finished = settle(io, &id, &wish).await;
+    let finished = Box::pin(settle(io, id, wish)).await;
     // A lock that cannot be released ends with this process.
     let _ = io.unlock(&lock).await;
     finished
@@ -278,7 +282,7 @@ async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError
     let _ = io.unlock(&driver).await;
     let Some(intended) = intended? else { return Ok(Finished { store, commit: None }) };
     let context = context.expect("nothing is intended without a context");
-    let store = acts::perform(io, store, &context, &intended).await?;
+    let store = Box::pin(acts::perform(io, store, &context, &intended)).await?;
     Ok(Finished { store, commit: intended.intent.act.commit().map(str::to_owned) })
 }
 

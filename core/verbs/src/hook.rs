@@ -89,7 +89,7 @@ pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError>
     };
     let said = match read {
         Ok(input) if is_in_background(args, &input.event) => {
-            return Ok(in_background(io, host, input, args).await);
+            return Ok(Box::pin(in_background(io, host, input, args)).await);
         }
         Ok(input) => {
             let form = input.event.answer_form();
@@ -97,7 +97,7 @@ pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError>
                 args.timeout.map_or(host.default_timeout_ms(), |s| s.saturating_mul(1000));
             let answer = match turn::TurnPolicyFile::of(io, args.policy.as_deref()) {
                 Some(channel) => turn::respond(io, host, input, timeout_ms, &channel).await,
-                None => respond(io, host, input, timeout_ms, args.loop_limit).await,
+                None => Box::pin(respond(io, host, input, timeout_ms, args.loop_limit)).await,
             };
             host.write(form, &answer)
         }

@@ -82,13 +82,13 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
         source_head: given(&args.source_head).or(head),
         worktree_path: given(&args.worktree_path),
     };
-    write(io, &plan, &prepared, |mut beginning| {
+    let written = write(io, &plan, &prepared, |mut beginning| {
         beginning.place.executor_mode = args.executor_mode.clone();
         beginning.place.driver = given(&args.driver);
         beginning.place.host = given(&args.host);
         beginning
-    })
-    .await
+    });
+    Box::pin(written).await
 }
 
 /// What the tool `begin` of `onloop mcp` is told: no command line has it, because there two commands do
@@ -137,7 +137,7 @@ async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepare
         beginning.place.driver = Some("mcp".to_owned());
         beginning
     });
-    let id = id.await?;
+    let id = Box::pin(id).await?;
     Ok((id, prepared))
 }
 

@@ -63,8 +63,8 @@ enum Outcome {
     Unreadable(String),
 }
 
-/// Lints every file and reports all of them. Errors found: [`Exit::Failed`]; else a file that is not a
-/// workflow: [`Exit::Usage`], except in the older format, which skips it.
+/// Lints every file and reports all of them. Errors found: [`Exit::Failed`]; else a file that cannot be
+/// read or is not a workflow: [`Exit::Usage`]. The older format fails for the first and skips the second.
 ///
 /// # Errors
 ///
@@ -85,13 +85,15 @@ pub(crate) async fn lint(io: &Io, args: &LintArgs) -> Result<Exit, CommandError>
         LintFormat::Github => say_to_github(io, &files).await,
         LintFormat::Hotl => say_as_before(io, &files).await,
     }
-    let is_unusable = |file: &Linted| matches!(file.outcome, Outcome::NotAWorkflow);
-    Ok(if files.iter().any(Linted::failed) {
-        Exit::Failed
-    } else if args.format != LintFormat::Hotl && files.iter().any(is_unusable) {
-        Exit::Usage
-    } else {
-        Exit::Done
+    let is_any = |holds: fn(&Linted) -> bool| files.iter().any(holds);
+    Ok(match args.format {
+        LintFormat::Hotl if is_any(Linted::failed) => Exit::Failed,
+        LintFormat::Hotl => Exit::Done,
+        _ if is_any(|file| file.count(Severity::Error) > 0) => Exit::Failed,
+        _ if is_any(|file| file.failed() || matches!(file.outcome, Outcome::NotAWorkflow)) => {
+            Exit::Usage
+        }
+        _ => Exit::Done,
     })
 }
 
@@ -456,7 +458,7 @@ mod tests {
     fn documents_list_what_was_not_checked() {
         let mut host = MemoryHost::with_files([("hotl-workflow-a.md", GOOD), ("README.md", "x")]);
         let files = ["hotl-workflow-a.md", "README.md", "none.md"];
-        assert_eq!(run(&mut host, args(LintFormat::Json, &files)), Exit::Failed);
+        assert_eq!(run(&mut host, args(LintFormat::Json, &files)), Exit::Usage);
         let document: serde_json::Value = serde_json::from_str(&host.stdout).unwrap();
         assert_eq!(document["errors"], 0);
         assert_eq!(document["skipped"][0]["path"], "README.md");

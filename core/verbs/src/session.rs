@@ -285,6 +285,6 @@ async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), CommandError>
 }
 
 fn missing(id: &SessionId) -> CommandError {
-    CommandError::refused(format!("there is no session `{id}`"))
+    CommandError::usage(format!("there is no session `{id}`"))
         .fix_by("list those that are known", "onloop session list --everywhere")
 }

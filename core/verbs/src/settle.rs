@@ -42,5 +42,5 @@ async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), CommandError> {
     })?;
     drop(store);
     let arrival = Arrival { id, there: &there, ledger: &ledger, repository: &repository };
-    arrive(io, &arrival).await.map(|_| ())
+    Box::pin(arrive(io, &arrival)).await.map(|_| ())
 }

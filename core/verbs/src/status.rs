@@ -145,8 +145,10 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     }
     let (root, report) = (&run.place.execution_root, store.paths().report());
     out += &format!("Works in: {root}\nReport: {report}\n");
-    if let Some(tracked) = &run.pull_request {
-        out += &format!("Pull request: {} ({})\n", tracked.url, tracked.line());
+    if let Some(url) = run.pull_request_url() {
+        let followed = run.pull_request.as_ref();
+        let state = followed.map_or_else(String::new, |tracked| format!(" ({})", tracked.line()));
+        out += &format!("Pull request: {url}{state}\n");
     }
     if let Some(held) = hold_line(&run.holds) {
         out += &text::wrapped(&format!("Confined: {held}"), 80, 2);

@@ -379,14 +379,14 @@ pub struct ShellCheck {
 }
 
 impl ShellCheck {
-    /// Whether the command has to fail, by `expect: fail` or by a `!` in front of it.
-    pub fn has_to_fail(&self) -> bool {
-        self.expect == Expectation::Fail || self.is_negated()
-    }
-
     /// Whether a `!` in front of the command turns its result round.
     pub fn is_negated(&self) -> bool {
-        self.command.trim_start().starts_with("! ")
+        self.negated().is_some()
+    }
+
+    /// The command behind a `!` that turns its result round.
+    pub fn negated(&self) -> Option<&str> {
+        self.command.trim_start().strip_prefix("! ").map(str::trim)
     }
 
     /// Why the command does not run on `system`, for which it is not written. An unknown system runs every

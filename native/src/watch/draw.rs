@@ -268,7 +268,7 @@ const HELP: &str = "\
 Enter           open a run
 1 2 3 4 Tab     gate, steps, log, events
 a               approve the gate (asks; at high risk for the step's name)
-x               reject it: with a reason it is done again
+x               reject: with a reason it is done again, else the run ends
 d               what changed, page by page
 s               stop a run or a session (asks); r resumes a run
 Esc             back to the list
@@ -291,7 +291,7 @@ fn show_dialog(frame: &mut Frame<'_>, dialog: &Dialog, look: Look<'_>, area: Rec
             " Reject ",
             format!(
                 "What is step {step} to do otherwise? It is done again with that. Nothing typed: \
-                 the run is blocked.\n\n> {text}▏\n\nEnter done · Esc leave it"
+                 the run ends.\n\n> {text}▏\n\nEnter done · Esc leave it"
             ),
         ),
     };

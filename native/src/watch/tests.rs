@@ -374,7 +374,7 @@ fn where_the_risk_is_high_a_name_is_typed() {
 }
 
 #[test]
-fn a_rejection_has_a_reason_or_blocks() {
+fn a_rejection_has_a_reason_or_ends_the_run() {
     let mut model = typing();
     let reason = "use the limit of the plan, not a constant".to_owned();
     assert_eq!(model.press(Key::Enter), decided(DisplayedDecision::Redo { reason }));

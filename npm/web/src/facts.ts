@@ -50,6 +50,14 @@ export interface Card {
   driver?: number;
   in_fleet: boolean;
   last?: Logged;
+  pull_request?: PullRequest;
+}
+
+/** The pull request of a run; its state is known once onloop has followed it. */
+export interface PullRequest {
+  url: string;
+  state?: string;
+  line?: string;
 }
 
 export interface Call {

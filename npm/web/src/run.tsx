@@ -50,6 +50,11 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
         <p class="faint" dir="auto">
           {[card.repository, card.branch, card.agent, `worked for ${duration(workedMs(card, now))}`, card.used].filter(Boolean).join(" · ")}
         </p>
+        {card.pull_request !== undefined && (
+          <p>
+            <a href={card.pull_request.url}>Pull request</a>{card.pull_request.line !== undefined && `: ${card.pull_request.line}`}
+          </p>
+        )}
         <Answer said={said} />
         {draft !== "" && choice === undefined && <p class="wait">The decision was made elsewhere. Not sent: <q dir="auto">{draft}</q></p>}
         <Actions facts={facts} send={send} isSending={isSending} />

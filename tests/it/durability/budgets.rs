@@ -94,6 +94,19 @@ fn an_agent_that_gets_nowhere_is_not_paid_for_ever() {
 }
 
 #[test]
+fn an_agent_that_fails_in_the_same_way_is_not_started_for_ever() {
+    let project = Workspace::git();
+    project.write(FILE, workflow("", HOPELESS));
+    project.commit("Plan");
+    let agent = "echo no credit >&2; exit 4";
+    let blocked =
+        project.onloop(&["run", "--mode", "branch", "--agent-command", agent]).expect_exit(1);
+    let why = "2 attempts in a row changed no file and failed the same way";
+    assert!(crate::flat(&blocked.stderr).contains(why), "{}", blocked.stderr);
+    assert_eq!(attempts(&project), 2);
+}
+
+#[test]
 fn an_agent_that_changes_something_may_use_all_its_attempts() {
     let project = Workspace::git();
     project.write(FILE, workflow("", HOPELESS));

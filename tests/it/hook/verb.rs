@@ -35,7 +35,7 @@ fn sessions_are_listed_shown_and_ended() {
     assert!(!project.path(".tmp/hooked-sessions/s1.json").exists());
     assert!(!project.path(".tmp/hooked-sessions/by-issue/42.json").exists());
     for verb in ["show", "done", "stop", "clear"] {
-        let run = project.onloop(&["session", verb, "s1"]).expect_exit(4);
+        let run = project.onloop(&["session", verb, "s1"]).expect_exit(2);
         assert!(crate::flat(&run.stderr).contains("there is no session `s1`"), "{run:?}");
     }
 }

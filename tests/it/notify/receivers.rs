@@ -72,7 +72,7 @@ fn in_chat_for(seconds: u32, api: &BotApi, more: &str) -> Workspace {
 #[test]
 fn a_gate_is_decided_in_the_chat() {
     for (word, exit, shown, status) in
-        [("allow", 0, "✅ Approved", "completed"), ("deny", 1, "❌ Rejected", "blocked")]
+        [("allow", 0, "✅ Approved", "completed"), ("deny", 1, "❌ Rejected", "abandoned")]
     {
         let api = BotApi::start();
         api.react(move |sent| vec![sent.press(word, USER, CHAT)]);

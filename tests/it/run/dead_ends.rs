@@ -135,3 +135,37 @@ fn a_finished_run_does_not_stand_in_the_way_of_the_next() {
     let next = project.onloop(&["next"]).expect_exit(0);
     assert!(next.stdout.starts_with("blocked (step 1)"), "{}", next.stdout);
 }
+
+#[test]
+fn an_unknown_name_is_a_usage_error_in_every_verb() {
+    let project = failing("false");
+    let verbs: [&[&str]; 18] = [
+        &["run", "gone"],
+        &["resume", "gone"],
+        &["lint", "gone.md"],
+        &["status", "gone"],
+        &["next", "--run-id", "gone"],
+        &["report", "gone"],
+        &["diff", "gone"],
+        &["receipt", "gone"],
+        &["summary", "gone"],
+        &["approve", "gone"],
+        &["reject", "gone", "--reason", "no"],
+        &["stop", "gone"],
+        &["undo", "gone", "1"],
+        &["finish", "gone", "merge"],
+        &["abandon", "gone", "--reason", "no"],
+        &["relocate", "gone", "--to", "."],
+        &["session", "show", "gone"],
+        &["plan", "--from-run", "gone"],
+    ];
+    for words in verbs {
+        let said = project.onloop(words).expect_exit(2).stderr;
+        assert!(said.starts_with("error: ") && said.contains("gone"), "{words:?}: {said}");
+    }
+    // Callers of the step-by-step verbs know one code for everything that goes wrong.
+    let steps: [&[&str]; 3] = [&["step", "1", "start"], &["gate", "1", "approved"], &["finalize"]];
+    for words in steps {
+        project.onloop(&[words, &["--run-id", "gone"]].concat()).expect_exit(1);
+    }
+}

@@ -23,8 +23,8 @@ fn verbs_of_the_old_name_end_with_0_or_1() {
         (&["step", "1", "dance"], 2, 1),
         (&["gate", "1", "approved", "--run-id", "none"], 1, 1),
         (&["no-such-verb"], 2, 1),
-        (&["summary", "none-20260320T212315Z"], 4, 1),
-        (&["finish", "none-20260320T212315Z", "keep"], 1, 1),
+        (&["summary", "none-20260320T212315Z"], 2, 1),
+        (&["finish", "none-20260320T212315Z", "keep"], 2, 1),
         (&["--version"], 0, 0),
     ];
     for (words, exit, old) in table {

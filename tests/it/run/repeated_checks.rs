@@ -30,6 +30,21 @@ fn a_later_step_that_breaks_an_earlier_one_is_found() {
 }
 
 #[test]
+fn a_command_behind_a_bang_must_not_succeed_at_the_end() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Rename**\naction: rename it\nloop: false\nverify: ! grep -q old names\n\
+         ```sh\necho new >names\n```\n\n\
+         - [ ] **Step 2: Add**\naction: add one\nloop: false\nverify: grep -q more names\n\
+         ```sh\necho more old >>names\n```\n",
+    );
+    let run = run(&project, &[]).expect_exit(1);
+    assert_eq!(standing(&project), "blocked: failed, done");
+    let why = "passed before, but not after the last step";
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+}
+
+#[test]
 fn it_can_be_left_out() {
     let project = breaking();
     run(&project, &["--no-reverify"]).expect_exit(0);

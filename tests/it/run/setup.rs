@@ -227,6 +227,32 @@ fn the_submodules_of_a_worktree_come_from_the_main_checkout() {
     assert!(said.contains(expected), "{said}");
 }
 
+#[test]
+fn a_submodule_at_another_commit_is_not_to_be_stashed() {
+    let project = Workspace::git();
+    let step = "- [ ] **Step 1: Look**\naction: look\nloop: false\nverify: test -d .\n";
+    project.write(FILE, workflow("", step));
+    project.commit("Begin");
+    let git = |words: &[&str]| {
+        let author = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        project.git_says(&[&author[..], &["-c", "protocol.file.allow=always"], words].concat())
+    };
+    let inner = project.path("../inner").to_str().unwrap().to_owned();
+    git(&["init", "--quiet", &inner]);
+    git(&["-C", &inner, "commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    git(&["submodule", "--quiet", "add", &inner, "inner"]);
+    git(&["commit", "--quiet", "--all", "--message", "Add it"]);
+    git(&["-C", "inner", "commit", "--quiet", "--allow-empty", "--message", "Newer"]);
+    let said = project.onloop(&["run", "--agent-command", "true"]).expect_exit(4).stderr;
+    let expected = "error: 1 file is not committed, and the work must not be mixed with it: inner \
+        fix: check out the recorded commits of submodules, which git does not stash: git submodule \
+        update -- inner fix: commit what is changed, also inside of submodules, then run this again: \
+        git add, git commit";
+    assert_eq!(crate::flat(&said), expected);
+    git(&["submodule", "--quiet", "update", "--", "inner"]);
+    project.onloop(&["run", "--agent-command", "true"]).expect_exit(0);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_workflow_for_another_system_is_refused_before_anything_is_made() {

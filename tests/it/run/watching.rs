@@ -259,7 +259,7 @@ fn where_nobody_sees_it_there_is_no_screen() {
     assert!(!seen.contains('\u{1b}'), "{seen:?}");
     let mut session = Session::start(&project, &["watch", "no-such-20260320T094640Z"]);
     session.expect("no run `");
-    assert_eq!(session.end().1, Some(4));
+    assert_eq!(session.end().1, Some(2));
 }
 
 #[test]

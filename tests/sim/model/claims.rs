@@ -8,7 +8,7 @@ use onloop_core::run::{GateDecision, LogEntry, Mode, Run, RunStatus, StepStatus,
 use super::ledgers::Record;
 use super::plan::Plan;
 use super::world::World;
-use crate::SimHost;
+use crate::{Disk, SimHost};
 
 /// What is remembered from one look at the machine to the next.
 #[derive(Debug, Default)]
@@ -200,8 +200,20 @@ fn promised(line: &str, result: bool) -> Option<String> {
     }
 }
 
-/// A run is completed only by checks that held and people who said yes.
-pub(super) fn completed_rightly(run: &Run, plan: &Plan, world: &World) -> Result<(), String> {
+/// A run is completed only by checks that hold on the work that it ends with, on a clean checkout
+/// where it is asked for, and by people who said yes.
+pub(super) fn completed_rightly(
+    run: &Run,
+    plan: &Plan,
+    world: &World,
+    disk: &Disk,
+) -> Result<(), String> {
+    if plan.clean != run.verified_clean {
+        return Err(format!("completed, and verified on a clean checkout: {}", run.verified_clean));
+    }
+    if let Some(left) = disk.files("/tmp").first() {
+        return Err(format!("{left} is left"));
+    }
     if run.steps.len() != plan.steps.len() {
         return Err(format!("{} steps, {} were planned", run.steps.len(), plan.steps.len()));
     }
@@ -210,7 +222,8 @@ pub(super) fn completed_rightly(run: &Run, plan: &Plan, world: &World) -> Result
         if record.status != StepStatus::Done {
             return Err(format!("completed, but step {step} is {:?}", record.status));
         }
-        if let Some(check) = (1..=planned.checks).find(|check| !world.holds(step, *check)) {
+        let holds = |check: &u32| world.holds(step, *check, disk, plan.clean);
+        if let Some(check) = (1..=planned.checks).find(|check| !holds(check)) {
             return Err(format!("completed, but check {check} of step {step} does not hold"));
         }
         let asks = planned.gate == Some("human") && (plan.risk == "high" || !plan.auto_approve);

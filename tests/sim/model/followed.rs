@@ -37,7 +37,7 @@ pub fn follow(seed: u64) -> Result<Vec<String>, String> {
     let mut host = SimHost::new();
     host.only_count_requests();
     let mut random = Random::new(seed);
-    let plan = Plan { large: false, ..Plan::random(&mut random) };
+    let plan = Plan { large: false, clean: false, ..Plan::random(&mut random) };
     host.disk.put(FILE, plan.text());
     let world = World::around(&mut host, Random::new(random.number()));
     let by_verbs = random.chance(50);

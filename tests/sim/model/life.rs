@@ -9,6 +9,7 @@ use onloop_core::run::{BlockReason, Next, Question, Run, RunStatus, StepStatus};
 use super::claims::{Claims, completed_rightly, mirrors_agree};
 use super::ledgers::Record;
 use super::plan::Plan;
+use super::repository;
 use super::world::World;
 use crate::{Ended, Kill, Moment, PowerLoss, Random, SimHost};
 
@@ -27,6 +28,8 @@ pub struct Trace {
     pub kills: u32,
     /// Whether the record was large enough to be journalled.
     pub large: bool,
+    /// Whether the checks of the completed run passed on a clean checkout.
+    pub clean: bool,
 }
 
 /// What works for a run takes less, unless it hangs.
@@ -74,6 +77,9 @@ fn lived(seed: u64, mut host: SimHost) -> Result<Life, String> {
     let mut random = Random::new(seed);
     let plan = Plan::random(&mut random);
     host.disk.put(FILE, plan.text());
+    if plan.clean {
+        repository::set_up(&mut host);
+    }
     let world = World::around(&mut host, Random::new(random.number()));
     let trace = Trace { large: plan.large, ..Trace::default() };
     let claims = Claims::default();
@@ -306,13 +312,15 @@ impl Life {
         Err("forty programs in stable did not complete the run".to_owned())
     }
 
-    fn completed(&self, records: &[Record]) -> Result<(), String> {
+    fn completed(&mut self, records: &[Record]) -> Result<(), String> {
         self.world.borrow().ledgers_hold(&self.host.disk)?;
         // An edit that came after the end, or between two runs, is nobody's plan.
         if self.edited || records.len() > 1 {
             return Ok(());
         }
-        completed_rightly(&records[0].run, &self.plan, &self.world.borrow())
+        completed_rightly(&records[0].run, &self.plan, &self.world.borrow(), &self.host.disk)?;
+        self.trace.clean = self.plan.clean;
+        Ok(())
     }
 }
 

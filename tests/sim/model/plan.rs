@@ -14,6 +14,8 @@ pub(super) struct Plan {
     pub(super) attempts: Option<u64>,
     /// Actions so long that the record is journalled.
     pub(super) large: bool,
+    /// `verify_clean`, which needs a repository.
+    pub(super) clean: bool,
 }
 
 /// One step of a plan.
@@ -37,6 +39,7 @@ impl Plan {
             auto_approve: random.chance(30),
             attempts: random.chance(20).then(|| 1 + random.below(6)),
             large: random.chance(30),
+            clean: random.chance(30),
         }
     }
 
@@ -61,6 +64,9 @@ impl Plan {
         );
         if let Some(attempts) = self.attempts {
             text += &format!("max_total_attempts: {attempts}\n");
+        }
+        if self.clean {
+            text += "verify_clean: true\n";
         }
         text += "---\n\n## Steps\n\n";
         for (index, step) in self.steps.iter().enumerate() {
@@ -102,7 +108,9 @@ impl PlannedStep {
             text += "verify:\n";
         }
         for check in 1..=self.checks {
-            text += &format!("  - type: shell\n    command: check-{number}-{check}\n");
+            // What must not be there when the run ends, as well as what must.
+            let bang = if check == 2 { "! " } else { "" };
+            text += &format!("  - type: shell\n    command: {bang}check-{number}-{check}\n");
         }
         if self.review {
             text += &format!("  - type: human-review\n    prompt: look at {number}\n");

@@ -18,8 +18,10 @@ pub(super) struct World {
     /// Adopting an edited plan counts the attempts of changed steps anew.
     pub(super) adoptions: u32,
     turns: BTreeSet<(u32, String, u32, u32)>,
-    /// What each check said last.
-    pub(super) verdicts: BTreeMap<String, bool>,
+    /// What came of each check when it ran last, by its command.
+    verdicts: BTreeMap<String, Verdict>,
+    /// How often the agent changed the work.
+    changes: u32,
     /// How often the agent changed what is not its own.
     pub(super) meddled: u32,
     /// Whether something that an agent has started goes on at any moment.
@@ -27,6 +29,20 @@ pub(super) struct World {
     /// Claims that did not hold while a program was running.
     pub(super) broken: Vec<String>,
     ledgers: Ledgers,
+}
+
+/// What a check said, and about what.
+#[derive(Debug)]
+struct Verdict {
+    passes: bool,
+    /// The folder in which it ran.
+    folder: String,
+    work: Option<Vec<u8>>,
+}
+
+/// The work in a checkout.
+fn work(disk: &Disk, folder: &str) -> Option<Vec<u8>> {
+    disk.get(&format!("{folder}/work.txt")).map(<[u8]>::to_vec)
 }
 
 impl World {
@@ -39,6 +55,7 @@ impl World {
             adoptions: 0,
             turns: BTreeSet::new(),
             verdicts: BTreeMap::new(),
+            changes: 0,
             meddled: 0,
             restless,
             broken: Vec::new(),
@@ -50,7 +67,7 @@ impl World {
         host.on("check-", move |disk, spec| {
             let mut world = check.borrow_mut();
             world.meddle(disk, 25);
-            world.check(spec)
+            world.check(disk, spec)
         });
         let other = Rc::clone(&world);
         host.beside(move |disk| {
@@ -83,6 +100,10 @@ impl World {
 
     fn act(&mut self, disk: &mut Disk, spec: &ProcessSpec) -> SimProcess {
         self.meddle(disk, 25);
+        if self.random.chance(70) {
+            self.changes += 1;
+            disk.put("/demo/work.txt", format!("{} changes\n", self.changes));
+        }
         let variable =
             |wanted: &str| spec.env_set.get(wanted).cloned().expect("an agent is told its place");
         let number = |wanted: &str| variable(wanted).parse::<u32>().expect("a number");
@@ -131,18 +152,23 @@ impl World {
         disk.put(&path, changed);
     }
 
-    fn check(&mut self, spec: &ProcessSpec) -> SimProcess {
+    fn check(&mut self, disk: &Disk, spec: &ProcessSpec) -> SimProcess {
         let passes = self.stable || self.random.chance(65);
-        let name = format!("{:?}", spec.command);
-        self.verdicts.insert(name, passes);
+        let (folder, work) = (spec.cwd.clone(), work(disk, &spec.cwd));
+        self.verdicts.insert(format!("{:?}", spec.command), Verdict { passes, folder, work });
         let words = if self.random.chance(20) { 700 } else { 1 };
         SimProcess::exit(i32::from(!passes), &"looked\n".repeat(words))
     }
 
-    /// Whether every check that is called `check-STEP-N` held when it was last evaluated.
-    pub(super) fn holds(&self, step: usize, check: u32) -> bool {
-        let name = format!("\"check-{step}-{check}\"");
+    /// Whether the check that is called `check-STEP-N` held when it ran last, on the work that is there
+    /// now, and on another checkout if it has to be a clean one.
+    pub(super) fn holds(&self, step: usize, check: u32, disk: &Disk, clean: bool) -> bool {
+        let name = format!("check-{step}-{check}\"");
         let mut found = self.verdicts.iter().filter(|(line, _)| line.contains(&name));
-        found.next().is_some_and(|(_, holds)| *holds)
+        found.next().is_some_and(|(_, verdict)| {
+            verdict.passes
+                && verdict.work == work(disk, "/demo")
+                && (verdict.folder != "/demo") == clean
+        })
     }
 }

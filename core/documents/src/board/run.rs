@@ -6,7 +6,7 @@ use super::{Driving, PullRequestCard, RunCard, RunState, WorkerCard, line, momen
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{
     Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Next, PullRequestState, Question, Run,
-    RunStatus, StepRecord, StepStatus, checks, symbol_and_word,
+    RunStatus, StepRecord, StepStatus, TrackedPullRequest, checks, symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -227,10 +227,10 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         },
         in_fleet: false,
         last: None,
-        pull_request: run.pull_request.as_ref().map(|tracked| PullRequestCard {
-            url: line(&tracked.url),
-            state: tracked.state.as_str(),
-            line: tracked.line(),
+        pull_request: run.pull_request_url().map(|url| PullRequestCard {
+            url: line(url),
+            state: run.pull_request.as_ref().map(|tracked| tracked.state.as_str()),
+            line: run.pull_request.as_ref().map(TrackedPullRequest::line),
         }),
     }
 }
@@ -339,8 +339,10 @@ pub fn entry(card: &RunCard, now: Timestamp) -> String {
         folder => format!("{branch}in {folder}"),
     };
     let request = card.pull_request.as_ref();
-    let request =
-        request.map_or_else(String::new, |found| format!("{} ({})", found.url, found.line));
+    let request = request.map_or_else(String::new, |found| match &found.line {
+        Some(line) => format!("{} ({line})", found.url),
+        None => found.url.clone(),
+    });
     let mut out = format!("{mark} {id}  {words}{ago}\n");
     for line in [card.intent.as_str(), &at, &place, &request] {
         for line in text::wrapped(line, 76, 2).lines() {

@@ -54,6 +54,17 @@ pub async fn fill(io: &Io, path: &str) -> Result<Vec<EmptySubmodule>, Failure> {
     Ok(empty)
 }
 
+/// Those of `paths` that are submodules of the checkout at `root`.
+///
+/// # Errors
+///
+/// `Interrupted` only.
+pub(crate) async fn among(io: &Io, root: &str, paths: &[String]) -> Result<Vec<String>, Failure> {
+    let listed = unless_interrupted(listed(io, root).await)?;
+    let found = listed.into_iter().map(|submodule| submodule.path);
+    Ok(found.filter(|path| paths.contains(path)).collect())
+}
+
 /// Nothing where git cannot say; an interruption stays one.
 fn unless_interrupted<T: Default>(answer: Result<T, Failure>) -> Result<T, Failure> {
     match answer {

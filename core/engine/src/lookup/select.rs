@@ -126,8 +126,24 @@ pub async fn select(
         let Candidates { runs, untrusted } = candidates(io, |run| fitting.fits(run)).await;
         return one_of(io, runs, &untrusted, fitting, None).await;
     };
+    match find_named(io, name, fitting).await? {
+        Some(selected) => Ok(selected),
+        None => Err(unknown(io, name).await),
+    }
+}
+
+/// The run with this name, as in [`select`]; `None`: nothing has the name.
+///
+/// # Errors
+///
+/// Several runs are meant and no person chooses, or the one that is meant cannot be used.
+pub async fn find_named(
+    io: &Io,
+    name: &str,
+    fitting: Fitting,
+) -> Result<Option<Selected>, CommandError> {
     if let Some(selected) = by_id(io, name).await? {
-        return Ok(selected);
+        return Ok(Some(selected));
     }
     let file = match io.stat(name).await {
         Ok(_) => Some(io.canonical(name).await.unwrap_or_else(|_| name.to_owned())),
@@ -144,7 +160,7 @@ pub async fn select(
         runs.truncate(1);
     }
     if !runs.is_empty() || !untrusted.is_empty() || file.is_some() {
-        return one_of(io, runs, &untrusted, fitting, Some(name)).await;
+        return one_of(io, runs, &untrusted, fitting, Some(name)).await.map(Some);
     }
     by_beginning(io, name).await
 }
@@ -174,27 +190,18 @@ async fn by_id(io: &Io, id: &str) -> Result<Option<Selected>, CommandError> {
 }
 
 /// The only run on this machine whose id begins with `name`.
-async fn by_beginning(io: &Io, name: &str) -> Result<Selected, CommandError> {
+async fn by_beginning(io: &Io, name: &str) -> Result<Option<Selected>, CommandError> {
     let ids = all_ids(io).await;
     let is_fork = |id: &str| {
         id.rsplit_once(".step-").is_some_and(|(run, _)| ids.iter().any(|other| other == run))
     };
     let mut begun: Vec<&String> =
         ids.iter().filter(|id| id.starts_with(name) && !is_fork(id)).collect();
-    let shown = text::ellipsis(&text::one_line(name), 60);
     match begun.as_slice() {
-        [only] if !name.is_empty() => Ok(Selected { id: (*only).clone(), store: None }),
-        [] | [_] => {
-            let mut known: Vec<&str> = ids.iter().map(String::as_str).collect();
-            let here = candidates(io, |_| true).await.runs;
-            known.extend(here.iter().map(|store| store.run().place.slug.as_str()));
-            known.dedup();
-            let near = nearest(name, &known)
-                .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            Err(CommandError::refused(format!("no run `{shown}` was found{near}"))
-                .fix_by("list the runs that can be found from here", "onloop list"))
-        }
+        [only] if !name.is_empty() => Ok(Some(Selected { id: (*only).clone(), store: None })),
+        [] | [_] => Ok(None),
         _ => {
+            let shown = text::ellipsis(&text::one_line(name), 60);
             begun.truncate(limits::RUNS_LISTED);
             let lines = begun.iter().map(|id| format!("- {id}"));
             Err(CommandError::usage(format!("several runs have an id that begins with `{shown}`"))
@@ -202,6 +209,20 @@ async fn by_beginning(io: &Io, name: &str) -> Result<Selected, CommandError> {
                 .fix("name more of the id"))
         }
     }
+}
+
+/// The error of a name that nothing has.
+async fn unknown(io: &Io, name: &str) -> CommandError {
+    let ids = all_ids(io).await;
+    let mut known: Vec<&str> = ids.iter().map(String::as_str).collect();
+    let here = candidates(io, |_| true).await.runs;
+    known.extend(here.iter().map(|store| store.run().place.slug.as_str()));
+    known.dedup();
+    let near =
+        nearest(name, &known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+    let shown = text::ellipsis(&text::one_line(name), 60);
+    CommandError::usage(format!("no run `{shown}` was found{near}"))
+        .fix_by("list the runs that can be found from here", "onloop list")
 }
 
 /// Runs that may be meant, the one that changed last first, and untrusted ones with their files.

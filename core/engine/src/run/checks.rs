@@ -18,7 +18,7 @@ use onloop_agents::confine::refused_line;
 use onloop_effect::{Capture, Failure, FailureKind, Io, Mechanism, ProcessSpec, ProcessStatus};
 use onloop_run::{
     CheckResult, CheckVerdict, CheckWarnings, Event, Measured, Run, Warning, Worker,
-    describe_check, is_machine_check, is_repeated,
+    describe_check, is_machine_check,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -115,7 +115,7 @@ pub async fn verify_step(
     for (index, check) in checks.iter().enumerate() {
         if let Some(known) = record.results.iter().find(|result| result.check as usize == index)
             && record.is_stale()
-            && !is_repeated(check)
+            && !store.run().is_repeated(step, check)
         {
             results.push(known.clone());
             continue;
@@ -239,7 +239,7 @@ async fn repeat_in(
         .collect();
     for (step, checks) in steps {
         for (index, check) in checks.iter().enumerate() {
-            if !is_repeated(check) {
+            if !store.run().is_repeated(step, check) {
                 continue;
             }
             repeated += 1;

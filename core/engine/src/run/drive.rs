@@ -27,7 +27,7 @@ use onloop_agents::Agent;
 use onloop_effect::{Exit, Io};
 use onloop_run::{
     Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepRecord,
-    StepStatus, approval_line, checked_lines, step_line, step_list,
+    StepStatus, approval_line, checked_lines, rejected_at, step_line, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -307,6 +307,14 @@ async fn take_step(cx: &mut RunContext<'_>, agent: &Agent, step: u32) -> Result<
         // The agent has changed nothing.
         return record_acted(cx, step, outcome).await;
     }
+    if let ActionOutcome::Failed { .. } = outcome
+        && cx.store.run().protection().is_empty()
+    {
+        // The record compares what is there now with what was there before the turn.
+        let kept = checkpoint_turn(cx.io, cx.store, step).await;
+        record_acted(cx, step, outcome).await?;
+        return going_on(kept);
+    }
     if cx.store.run().protection().is_empty() || !outcome.is_over() {
         record_acted(cx, step, outcome).await?;
         return going_on(checkpoint_turn(cx.io, cx.store, step).await);
@@ -347,9 +355,16 @@ fn record_decision(cx: &mut RunContext<'_>, event: Event, by: Decider) -> Result
         Event::GateDecided { step, .. } => Some(*step),
         _ => None,
     };
-    cx.store.apply_by(event, Some(by))?;
+    // As `onloop reject` does. At a terminal a person may decide otherwise later.
+    let ends = by.channel == DecisionChannel::Telegram
+        && matches!(event, Event::GateDecided { decision: GateDecision::Rejected, .. });
+    cx.store.apply_by(event, Some(by.clone()))?;
     if let Some(step) = gate {
         say_step(cx, step);
+        if ends {
+            let reason = rejected_at(step);
+            cx.store.apply_by(Event::RunAbandoned { reason }, Some(by))?;
+        }
     }
     Ok(())
 }

@@ -141,6 +141,26 @@ impl PlacementQuestion {
         self.choices.get(number.checked_sub(1)?).map(|choice| &choice.answer)
     }
 
+    /// The question about uncommitted files, of which these are submodules: git stashes nothing of them.
+    pub fn with_submodules(mut self, submodules: &[String]) -> PlacementQuestion {
+        let words: Vec<String> = submodules.iter().map(|path| text::shell_word(path)).collect();
+        if !words.is_empty() {
+            self.choices = vec![
+                choice(
+                    PlacementAnswer::Stop,
+                    format!("git submodule update -- {}", words.join(" ")),
+                    "check out the recorded commits of submodules, which git does not stash",
+                ),
+                choice(
+                    PlacementAnswer::Stop,
+                    "git add, git commit",
+                    "commit what is changed, also inside of submodules, then run this again",
+                ),
+            ];
+        }
+        self
+    }
+
     pub(super) fn dirty(paths: &[&str]) -> PlacementQuestion {
         let what = format!(
             "{} not committed, and the work must not be mixed with {}:{}",

@@ -51,17 +51,32 @@ fn a_step_lies_between_the_checkpoint_before_it_and_its_last_one() {
     assert!(run.apply(Timestamp::EPOCH, &stray).is_err());
 }
 
+/// The files that an attempt leaves, what its check or its agent says, and the exit code.
+type Attempt = (&'static str, &'static str, u32);
+
+/// Whether an attempt after these would be the same again, where the events of one end with `failing`.
+fn repeats(attempts: &[Attempt], failing: impl Fn(&str, u32) -> Vec<Event>) -> bool {
+    let mut run = begin(vec![Step { repeat: until(5), ..step(1) }]);
+    apply(&mut run, &[taken(CheckpointMoment::Begun, "a")]);
+    for (attempt, (left, output, code)) in (1..).zip(attempts) {
+        let acted = taken(CheckpointMoment::Acted { step: 1, attempt }, left);
+        apply(&mut run, &[Event::StepStarted { step: 1 }, acted]);
+        apply(&mut run, &failing(output, *code));
+    }
+    run.steps[0].repeats().is_some()
+}
+
 #[test]
 fn attempts_that_change_nothing_and_fail_alike_are_repetitions() {
-    use CheckpointMoment::{Acted, Begun};
-    let failing = |output: &str, code: u32| {
+    let check = |output: &str, code: u32| {
         let verdict = CheckVerdict::Failed { reason: format!("exit code {code}") };
         let result = CheckResult { stdout: output.to_owned(), ..result(0, verdict) };
-        Event::StepVerified { step: 1, results: vec![result] }
+        vec![Event::StepActed { step: 1 }, Event::StepVerified { step: 1, results: vec![result] }]
     };
-    /// The files that an attempt leaves, the output of its check, and its exit code.
-    type Attempt = (&'static str, &'static str, u32);
-    // Whether the next attempt would be the same again.
+    let agent = |output: &str, code: u32| {
+        let (reason, output) = (format!("exit code {code}"), output.to_owned());
+        vec![Event::ActionFailed { step: 1, reason, output }]
+    };
     let table: [(&str, &[Attempt], bool); 5] = [
         ("nothing changed", &[("a", "12 ms: no", 1), ("a", "7 ms: no", 1)], true),
         ("the first changed", &[("b", "no", 1), ("b", "no", 1)], false),
@@ -70,15 +85,8 @@ fn attempts_that_change_nothing_and_fail_alike_are_repetitions() {
         ("another exit code", &[("a", "no", 1), ("a", "no", 2)], false),
     ];
     for (why, attempts, expected) in table {
-        let mut run = begin(vec![Step { repeat: until(5), ..step(1) }]);
-        apply(&mut run, &[taken(Begun, "a")]);
-        for (attempt, (left, output, code)) in (1..).zip(attempts) {
-            let acted = taken(Acted { step: 1, attempt }, left);
-            let events = [Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, acted];
-            apply(&mut run, &events);
-            apply(&mut run, &[failing(output, *code)]);
-        }
-        assert_eq!(run.steps[0].repeats().is_some(), expected, "{why}");
+        assert_eq!(repeats(attempts, check), expected, "a check: {why}");
+        assert_eq!(repeats(attempts, agent), expected, "the agent: {why}");
     }
 }
 

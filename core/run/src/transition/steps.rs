@@ -167,11 +167,14 @@ impl Run {
         output: &str,
     ) -> Result<(), Refusal> {
         self.demand_running("action_failed")?;
-        self.demand_in_progress(step)?;
+        let record = self.demand_in_progress(step)?;
+        let changed_nothing = self.changed_nothing(record, Phase::Acting);
         self.demand_merged(step)?;
         self.0.acting = None;
         self.settle_fork(step);
+        let before = self.step_mut(step).expect("looked up above").last_failure.take();
         self.fail_step(at, step, "action_failed", reason, output);
+        self.count_idle(step, None, before, changed_nothing);
         Ok(())
     }
 
@@ -210,7 +213,7 @@ impl Run {
             judge(&record.step.checks, results).ok_or(Refusal::IncompleteVerification { step })?;
         let attempts = text::counted(u64::from(record.attempts), "attempt");
         let report_full = self.settings.report_full;
-        let changed_nothing = self.changed_nothing(record);
+        let changed_nothing = self.changed_nothing(record, Phase::Acted);
         self.0.acting = None;
         let record = self.step_mut(step).expect("looked up above");
         record.results = results.to_vec();
@@ -251,16 +254,8 @@ impl Run {
                     record.completed_at = None;
                 }
                 self.fail_step(at, step, "step_verified", &reason, &output);
-                let record = self.step_mut(step).expect("looked up above");
                 let check = results.last().map(|result| result.check);
-                if let Some(failure) = &mut record.last_failure {
-                    failure.check = check;
-                    let repeated = before.filter(|before| before.is_like(failure));
-                    failure.idle = match changed_nothing {
-                        true => repeated.map_or(0, |before| before.idle) + 1,
-                        false => 0,
-                    };
-                }
+                self.count_idle(step, check, before, changed_nothing);
             }
             Judgement::NeedsHuman { prompt } => {
                 let reason = BlockReason::HumanReview { prompt: text::one_line(&prompt) };
@@ -299,12 +294,30 @@ impl Run {
         self.steps.iter().find(|record| record.is_stale()).map(|record| record.step.number)
     }
 
-    /// Whether the agent of the present attempt has ended and left every file as it was. Unknown
-    /// outside a repository, and then false.
-    fn changed_nothing(&self, record: &StepRecord) -> bool {
+    /// Notes which check has failed, and how often attempts in a row failed so and changed no file.
+    fn count_idle(
+        &mut self,
+        step: u32,
+        check: Option<u32>,
+        before: Option<LastFailure>,
+        changed_nothing: bool,
+    ) {
+        let record = self.step_mut(step).expect("callers looked it up");
+        let Some(failure) = &mut record.last_failure else { return };
+        failure.check = check;
+        let repeated = before.filter(|before| before.is_like(failure));
+        failure.idle = match changed_nothing {
+            true => repeated.map_or(0, |before| before.idle) + 1,
+            false => 0,
+        };
+    }
+
+    /// Whether the agent of the present attempt has ended, which left the step in `phase`, and left
+    /// every file as it was. Unknown outside a repository, and then false.
+    fn changed_nothing(&self, record: &StepRecord, phase: Phase) -> bool {
         let (step, attempt) = (record.step.number, record.attempts);
         let [.., before, after] = self.checkpoints.as_slice() else { return false };
-        record.status == StepStatus::InProgress(Phase::Acted)
+        record.status == StepStatus::InProgress(phase)
             && after.moment == CheckpointMoment::Acted { step, attempt }
             && after.complete
             && before.tree == after.tree

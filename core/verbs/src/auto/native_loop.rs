@@ -51,7 +51,7 @@ impl NativeLoop {
         };
         let path = workflow_path(&task.id);
         match io.canonical(&path).await {
-            Ok(file) => Some(self.work_on(io, dispatch, task, &path, &file).await),
+            Ok(file) => Some(Box::pin(self.work_on(io, dispatch, task, &path, &file)).await),
             Err(failure) if failure.is_not_found() => None,
             Err(failure) => Some(failed(&failure)),
         }

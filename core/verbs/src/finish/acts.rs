@@ -182,7 +182,8 @@ async fn remove_merged(
     context: &FinishContext,
     (commit, target): (&str, &str),
 ) -> Result<(Store, FinishOutcome), CommandError> {
-    let (mut store, mut outcome) = put_away(io, store, context, Disposition::Merged).await?;
+    let (mut store, mut outcome) =
+        Box::pin(put_away(io, store, context, Disposition::Merged)).await?;
     let kind = outcome.disposition;
     let action = delete_branch(io, &mut store, context, Some(commit), kind).await?;
     outcome.branch_action = Some(action.to_owned());
@@ -198,7 +199,7 @@ async fn discard(
 ) -> Result<(Store, FinishOutcome), CommandError> {
     if context.is_shared() {
         let target = context.target(io, store.run(), None).await?;
-        let TargetBranch { name, .. } = plan::demand_target(context, target.as_ref())?;
+        let TargetBranch { name, .. } = plan::demand_target(store.run(), context, target.as_ref())?;
         let (cwd, branch) = (context.home.clone(), name.clone());
         if let Err(failure) = io.git(GitRequest::Switch { cwd, branch, create: false }).await {
             let what = format!("could not switch to `{name}`; nothing was discarded");
@@ -207,7 +208,8 @@ async fn discard(
         store.note(format!("Switched {} to {name}", context.home));
     }
     forks::give_up(io, store.run()).await;
-    let (mut store, mut outcome) = put_away(io, store, context, Disposition::Discarded).await?;
+    let (mut store, mut outcome) =
+        Box::pin(put_away(io, store, context, Disposition::Discarded)).await?;
     let kind = outcome.disposition;
     let action = delete_branch(io, &mut store, context, commit, kind).await?;
     outcome.branch_action = Some(action.to_owned());

@@ -145,20 +145,21 @@ pub(super) fn plan(
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
     match wish.disposition {
-        Disposition::Merged => plan_merge(context, wish, target),
-        Disposition::Published => plan_publish(context, wish, target),
+        Disposition::Merged => plan_merge(run, context, wish, target),
+        Disposition::Published => plan_publish(run, context, wish, target),
         Disposition::Discarded => plan_discard(run, context, target),
         Disposition::Kept => Err(CommandError::failed("keeping the work changes nothing")),
     }
 }
 
 fn plan_merge(
+    run: &Run,
     context: &FinishContext,
     wish: &Wish,
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
     let commit = demand_commit(context)?;
-    let target = demand_target(context, target)?;
+    let target = demand_target(run, context, target)?;
     let main = demand_main(context, wish.disposition)?;
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
         let name = &target.name;
@@ -174,6 +175,7 @@ fn plan_merge(
 }
 
 fn plan_publish(
+    run: &Run,
     context: &FinishContext,
     wish: &Wish,
     target: Option<&TargetBranch>,
@@ -182,7 +184,9 @@ fn plan_publish(
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();
     let pull_request = match (wish.create_pr, &wish.pr_url) {
-        (true, _) => PullRequest::Create { target: demand_target(context, target)?.name.clone() },
+        (true, _) => {
+            PullRequest::Create { target: demand_target(run, context, target)?.name.clone() }
+        }
         (false, Some(url)) => PullRequest::Existing { url: url.clone(), target: named },
         (false, None) => PullRequest::NotAsked { target: named },
     };
@@ -207,7 +211,7 @@ fn plan_discard(
         if let Some(objection) = dirty_main(main) {
             return Err(objection);
         }
-        demand_target(context, target)?;
+        demand_target(run, context, target)?;
     }
     let own = [context.worktree.as_ref().map(|worktree| &worktree.path), Some(&main.root)];
     let elsewhere = context.held_at.as_ref().filter(|at| !own.contains(&Some(at)));
@@ -235,10 +239,18 @@ pub(super) fn missing_branch(context: &FinishContext) -> CommandError {
 }
 
 pub(super) fn demand_target<'a>(
+    run: &Run,
     context: &FinishContext,
     target: Option<&'a TargetBranch>,
 ) -> Result<&'a TargetBranch, CommandError> {
     match target {
+        None if !context.owns_branch => {
+            let branch = &context.branch;
+            Err(CommandError::failed(format!("the work is on `{branch}` already"))
+                .because("the run worked on that branch itself, so there is nothing to merge")
+                .fix_by("record that it stays there", format!("onloop finish {} keep", run.id))
+                .fix("or name another branch that takes it in with --target-branch B"))
+        }
         None => {
             let error = CommandError::failed("no target branch was found");
             let error = match &context.began_detached {
@@ -246,12 +258,6 @@ pub(super) fn demand_target<'a>(
                 Some(head) => {
                     error.because(format!("the run began at commit {head}, on no branch"))
                 }
-            };
-            let error = match context.owns_branch {
-                true => error,
-                false => error
-                    .because(format!("the run worked on `{}` itself", context.branch))
-                    .fix("keep the work where it is with `keep`"),
             };
             Err(error.fix("name the branch that takes it in with --target-branch B"))
         }

@@ -33,7 +33,7 @@ async fn remove_alone(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     let Some((context, intended)) = intended? else { return Ok(()) };
     let store = named(io, &store.run().id).await?;
     let commit = intended.intent.act.commit().map(str::to_owned);
-    let store = acts::perform(io, store, &context, &intended).await?;
+    let store = Box::pin(acts::perform(io, store, &context, &intended)).await?;
     io.note(outcome_line(store.run(), commit.as_deref())).await;
     Ok(())
 }

@@ -1,11 +1,12 @@
 //! A decision through a screen or a page: of a person who has seen a run, about what they have seen.
 
+use super::waiting::end_run;
 use super::{DecisionWord, GateArgs, ModeWord, decide_in, demand_unchanged};
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::decider::{demand_person, names_step};
-use onloop_run::DecisionChannel;
+use onloop_run::{DecisionChannel, rejected_at};
 
 /// What a person decides about the step that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub enum DisplayedDecision {
         /// The name of the step as they typed it; needed where the risk is high.
         typed: String,
     },
-    /// Do not.
+    /// Do not: the run ends, and its work is kept.
     Reject,
     /// Have it done again.
     Redo {
@@ -71,5 +72,9 @@ pub async fn decide_as_displayed(
         no_continue: false,
         json: false,
     };
-    decide_in(io, &mut store, &args, channel).await
+    decide_in(io, &mut store, &args, channel).await?;
+    match decision {
+        DisplayedDecision::Reject => end_run(io, &mut store, &rejected_at(step), channel).await,
+        DisplayedDecision::Approve { .. } | DisplayedDecision::Redo { .. } => Ok(()),
+    }
 }

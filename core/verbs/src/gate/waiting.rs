@@ -82,13 +82,19 @@ pub(crate) async fn reject_run(
         Waiting::Verdict => {}
     }
     if !redo {
-        end_run(io, &mut store, &reason).await?;
+        end_run(io, &mut store, &reason, DecisionChannel::Command).await?;
     }
     Ok(Exit::Done)
 }
 
-async fn end_run(io: &Io, store: &mut Store, reason: &str) -> Result<(), CommandError> {
-    let by = Some(decider(io, DecisionChannel::Command));
+/// Ends the run whose work a person does not want.
+pub(super) async fn end_run(
+    io: &Io,
+    store: &mut Store,
+    reason: &str,
+    channel: DecisionChannel,
+) -> Result<(), CommandError> {
+    let by = Some(decider(io, channel));
     let event = Event::RunAbandoned { reason: io.redacted(reason) };
     change_by(io, store, event, by).await?;
     io.note(format!("Run {} ends here; its record and its work are kept.", store.run().id)).await;

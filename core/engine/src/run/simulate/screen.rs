@@ -2,9 +2,7 @@
 
 use super::line;
 use onloop_documents::simulation::{SimulatedAgent, Simulation};
-use onloop_run::{
-    AutomaticReason, HumanReason, SimulatedEvent, StepRecord, is_repeated, parallel_groups,
-};
+use onloop_run::{AutomaticReason, HumanReason, SimulatedEvent, StepRecord, parallel_groups};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -155,8 +153,12 @@ fn happens(simulation: &Simulation, event: &SimulatedEvent, out: &mut String) {
             *out += &format!("    gate: a person decides{why}\n");
         }
         SimulatedEvent::Repeat => {
-            let all = simulation.run.steps.iter().flat_map(|record| &record.step.checks);
-            let count = all.filter(|check| is_repeated(check)).count();
+            let run = &simulation.run;
+            let repeated = |record: &StepRecord| {
+                let StepRecord { step, .. } = record;
+                step.checks.iter().filter(|check| run.is_repeated(step.number, check)).count()
+            };
+            let count: usize = run.steps.iter().map(repeated).sum();
             *out += &format!(
                 "  All steps\n    {} by a machine, once more\n",
                 text::counted(count as u64, "check")

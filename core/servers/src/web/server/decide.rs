@@ -64,7 +64,7 @@ impl Server {
             }
         }
         let outcome = captured(&self.io, async move |io: Io| {
-            perform(&io, action, DisplayedRun { run_id: &id, step, record: &seen }).await
+            Box::pin(perform(&io, action, DisplayedRun { run_id: &id, step, record: &seen })).await
         });
         let outcome = outcome.await;
         self.outcome(outcome)

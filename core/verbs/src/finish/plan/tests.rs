@@ -202,6 +202,17 @@ fn a_run_that_began_on_no_branch_asks_for_one() {
 }
 
 #[test]
+fn a_run_that_worked_on_the_branch_itself_has_nothing_to_merge() {
+    let context = FinishContext { branch: "main".to_owned(), owns_branch: false, ..context() };
+    let expected = "error: the work is on `main` already cause: the run worked on that branch \
+                    itself, so there is nothing to merge fix: record that it stays there: onloop \
+                    finish x-1 keep fix: or name another branch that takes it in with --target-branch B";
+    for word in [DispositionWord::Merge, DispositionWord::Pr] {
+        assert_eq!(decide(word, &context, None), expected);
+    }
+}
+
+#[test]
 fn addresses_are_for_browsers() {
     for (text, expected) in [
         ("https://example.org/pull/1", true),

@@ -8,7 +8,7 @@ use onloop_core::effect::ProcessSpec;
 
 use super::super::child::{Child, Place};
 use super::super::command;
-use super::{linux, usual};
+use super::{BUSY_LOOK, linux, spawn, usual};
 use crate::host::Root;
 use crate::host::confine::Restrictions;
 
@@ -84,6 +84,25 @@ fn a_file_that_is_no_program_is_refused() {
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     let found = outcome(linux::spawn, folder.path(), &ProcessSpec::argv(["./words"]));
     assert_eq!(found, Err(libc::ENOEXEC));
+}
+
+#[test]
+fn a_program_that_is_still_being_written_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("program");
+    std::fs::copy("/bin/true", &path).unwrap();
+    let written = || std::fs::File::options().append(true).open(&path).unwrap();
+    let spec = ProcessSpec::argv(["./program"]);
+    let open = written();
+    assert_eq!(outcome(linux::spawn, folder.path(), &spec), Err(libc::ETXTBSY));
+    let closer = std::thread::spawn(move || {
+        std::thread::sleep(BUSY_LOOK * 10);
+        drop(open);
+    });
+    assert_eq!(outcome(spawn, folder.path(), &spec), Ok((String::new(), 0)));
+    closer.join().unwrap();
+    let _open = written();
+    assert_eq!(outcome(spawn, folder.path(), &spec), Err(libc::ETXTBSY));
 }
 
 #[test]
