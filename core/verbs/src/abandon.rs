@@ -6,7 +6,6 @@ use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::drive_alone;
-use onloop_engine::run::forks;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::state::store::Store;
 use onloop_run::{DecisionChannel, Event};
@@ -52,7 +51,6 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), CommandError> {
 /// Ends what a killed onloop left of the run, then the run: nothing may work for it afterwards.
 async fn end_run(io: &Io, store: &mut Store, reason: String) -> Result<(), CommandError> {
     end_survivors(io, store.run()).await?;
-    forks::stop(io, store.run()).await;
     let by = Some(decider(io, DecisionChannel::Command));
     change_by(io, store, Event::RunAbandoned { reason }, by).await
 }

@@ -2,6 +2,7 @@
 
 use crate::error::{CommandError, ErrorKind};
 use crate::notify;
+use crate::run::forks;
 use crate::run::instruction::instruction;
 use crate::run::private_git;
 use crate::state::store::{Store, StoreError};
@@ -26,6 +27,7 @@ pub async fn change_by(
             Ok(()) => {
                 if store.run().is_over() {
                     private_git::remove(io, store).await;
+                    forks::stop(io, store.run()).await;
                 }
                 notify::deliver(io, store).await;
                 return Ok(());

@@ -98,9 +98,9 @@ async fn drive_until_halt(
     };
     if matches!(halt, Halt::Stopped) {
         // A job takes its processes along when it ends.
-        match io.env("CI") {
-            Some(_) => drop(forks::stop(io, cx.run()).await),
-            None => forks::tell_rest(io, cx.run()).await,
+        match io.env("CI").is_some() || cx.run().is_over() {
+            true => drop(forks::stop(io, cx.run()).await),
+            false => forks::tell_rest(io, cx.run()).await,
         }
     }
     Ok((ending::tell(&cx, halt).await?, revision))
