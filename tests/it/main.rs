@@ -67,6 +67,7 @@ mod sim;
 mod simulation;
 #[path = "../../native/src/host/git/tests/temporary.rs"]
 mod surroundings;
+mod telemetry;
 mod test_runners;
 #[cfg(unix)]
 mod travel;

@@ -31,6 +31,7 @@ pub mod session;
 pub mod session_place;
 pub mod simulation;
 pub mod summary;
+pub mod telemetry;
 pub mod turn_policy;
 
 pub use document::DocumentError;

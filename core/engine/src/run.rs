@@ -35,6 +35,7 @@ pub mod setup;
 pub(crate) mod simulate;
 pub mod start;
 pub mod step_line;
+pub(crate) mod telemetry;
 pub mod trial;
 pub(crate) mod turn;
 pub(crate) mod usage;

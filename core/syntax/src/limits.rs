@@ -371,6 +371,10 @@ pub const NOTICE_DISCORD_BYTES: usize = 1_800;
 pub const OPTIONS_BYTES: u64 = 64 * 1024;
 /// Largest file about the notifications of a run.
 pub const NOTICES_TOLD_BYTES: u64 = 64 * 1024;
+/// Longest time for one export of telemetry.
+pub const TELEMETRY_TIMEOUT_MS: u64 = 5_000;
+/// Largest answer of a telemetry collector that is read.
+pub const TELEMETRY_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// Time that a language model may take to judge a call.
 pub const JUDGE_TIMEOUT_MS: u64 = 30_000;

@@ -5,9 +5,10 @@ use crate::notify;
 use crate::run::forks;
 use crate::run::instruction::instruction;
 use crate::run::private_git;
+use crate::run::telemetry;
 use crate::state::store::{Store, StoreError};
 use onloop_effect::Io;
-use onloop_run::{Decider, Event, Run};
+use onloop_run::{Decider, Event, Run, RunStatus};
 
 /// Applies one event and makes it durable. An error says how the run stands and what comes next.
 pub async fn change(io: &Io, store: &mut Store, event: Event) -> Result<(), CommandError> {
@@ -21,6 +22,7 @@ pub async fn change_by(
     event: Event,
     by: Option<Decider>,
 ) -> Result<(), CommandError> {
+    let before = stopped_as(store.run());
     let error: CommandError = match store.apply_by(event, by) {
         Err(refusal) => refusal.into(),
         Ok(()) => match store.commit().await {
@@ -30,6 +32,10 @@ pub async fn change_by(
                     forks::stop(io, store.run()).await;
                 }
                 notify::deliver(io, store).await;
+                let now = stopped_as(store.run());
+                if now.is_some() && now != before {
+                    telemetry::export(io, store).await;
+                }
                 return Ok(());
             }
             Err(StoreError::Overtaken(refusal)) => refusal.into(),
@@ -37,6 +43,11 @@ pub async fn change_by(
         },
     };
     Err(not_now(store.run(), error))
+}
+
+/// The state of a run that has stopped; `None`: it continues.
+fn stopped_as(run: &Run) -> Option<RunStatus> {
+    (run.attention().is_some() || run.is_over()).then_some(run.status)
 }
 
 /// `error` with how the run stands and what comes next, for an agent that drives it step by step.

@@ -7,6 +7,7 @@ use crate::run::context::{Halt, RunContext};
 use crate::run::gate::facts;
 use crate::run::options::RunOptions;
 use crate::run::review;
+use crate::run::telemetry;
 use crate::state::store::{Store, StoreError};
 use onloop_documents as documents;
 use onloop_effect::{Exit, FailureKind, Io};
@@ -49,7 +50,11 @@ pub(crate) async fn tell(cx: &RunContext<'_>, halt: Halt) -> Result<Exit, Comman
             tell_report(io, store).await;
             Exit::Interrupted
         }
-        Halt::Stopped | Halt::Again => tell_rest(io, store, options).await,
+        Halt::Stopped | Halt::Again => {
+            let exit = tell_rest(io, store, options).await;
+            telemetry::export(io, store).await;
+            exit
+        }
     })
 }
 

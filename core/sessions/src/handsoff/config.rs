@@ -84,6 +84,8 @@ pub struct Config {
     pub review_from: Vec<String>,
     /// Whether onloop merges a pull request whose checks passed.
     pub auto_merge: bool,
+    /// Whether exported telemetry has texts of prompts, checks and outputs.
+    pub telemetry_content: bool,
     /// What is wrong with the configuration, one line each, safe to print on a terminal.
     pub notes: Vec<String>,
 }
@@ -208,6 +210,7 @@ impl Config {
             retention_days: keys::MOST_RETENTION_DAYS as u32,
             review_from: Vec::new(),
             auto_merge: false,
+            telemetry_content: false,
             notes: Vec::new(),
         }
     }

@@ -14,7 +14,8 @@ pub fn path_of(uri: &str) -> Option<String> {
     Some(if has_drive { path[1..].to_owned() } else { path })
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
+/// `text` with the bytes that `%` and two digits stand for; `None`: it is not UTF-8, or not so encoded.
+pub fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, behind)) = rest.split_first() {

@@ -82,6 +82,10 @@ const VARIABLES: &[(&str, &str)] = &[
         "more paths that the sandbox hides, absolute and with `:` between them",
     ),
     ("HTTPS_PROXY, ALL_PROXY, NO_PROXY", "the proxy, and the servers to reach without one"),
+    (
+        "OTEL_EXPORTER_OTLP_ENDPOINT, ONLOOP_OTLP_FILE",
+        "a collector, or a file, that [traces and metrics](telemetry.md) of runs are exported to",
+    ),
     ("ONLOOP_NOW", "freezes the clock: RFC 3339, or milliseconds since 1970"),
     ("ONLOOP_TRACE", "a file that records every request and reply, for `onloop replay`"),
     ("NO_COLOR", "no colour"),

@@ -128,6 +128,8 @@ keys! {
         "Accounts whose review of a [pull request](pull-request.md) goes back to the agent, besides those who may write to the repository"
     "auto_merge" (Flag) "false", None =>
         "Whether onloop merges a followed [pull request](pull-request.md) once its checks passed. Never at high risk, and never with an open warning or an unchecked step"
+    "telemetry.content" (Flag) "false", None =>
+        "Whether exported [telemetry](telemetry.md) has texts: actions of steps, commands of checks, their outputs and findings of reviews"
     "notify.events" (Words(NoticeKind::WORDS)) "all", None =>
         "What you are told of, see [notices](notify.md): a run `waits` for you, is `blocked` or `completed`, an agent's usage `limit` or a run's `budget` is reached, a `session` ended; a pull request is `pr_green`, `pr_red` (it needs changes) or `pr_merged`"
     "notify.command" (Text) "", None =>
@@ -183,6 +185,7 @@ pub(super) const SECTIONS: &[&str] = &[
     "telegram",
     "run",
     "retention",
+    "telemetry",
     "notify",
     "notify.webhook",
     "budget",
@@ -226,6 +229,7 @@ mod tests {
                 "retention",
                 "review_from",
                 "auto_merge",
+                "telemetry",
                 "notify",
                 "prices",
                 "budget",

@@ -69,6 +69,7 @@ pub(super) fn config(yaml: &str, folder: &str) -> Config {
     config.retention_days = u32::try_from(days).unwrap_or(u32::MAX);
     config.review_from = reader.arguments("review_from").or(Vec::new(), Vec::new());
     config.auto_merge = reader.flag("auto_merge").or(false, false);
+    config.telemetry_content = reader.flag("telemetry.content").or(false, false);
     // A mistyped switch does not allow unattended sessions.
     if reader.flag("handsoff.enabled") == ConfigValue::Faulty {
         let Config { workflows, prices, confine, confine_caches, confine_read, .. } = config;

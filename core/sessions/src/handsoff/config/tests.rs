@@ -25,6 +25,7 @@ retention: {days: 30}
 budget: {day_usd: 20, month_usd: '300.50'}
 review_from: [zoe, max]
 auto_merge: true
+telemetry: {content: true}
 telegram:
   enabled: true
   token: \"123456:ABC-DEF_g\"
@@ -152,6 +153,7 @@ fn every_key_is_read() {
         retention_days: 30,
         review_from: vec!["zoe".to_owned(), "max".to_owned()],
         auto_merge: true,
+        telemetry_content: true,
         notes: Vec::new(),
     };
     assert_eq!(config, expected);
