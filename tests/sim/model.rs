@@ -13,4 +13,5 @@ mod plan;
 mod world;
 
 pub use followed::follow;
+pub(crate) use ledgers::{Ledgers, Record};
 pub use life::{Trace, history, live};
