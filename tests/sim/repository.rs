@@ -72,7 +72,9 @@ impl SimRepository {
 
     fn answer(&mut self, disk: &mut Disk, request: &GitRequest) -> Result<Outcome, Failure> {
         match request {
-            GitRequest::Survey { cwd, branch } => Ok(Outcome::Survey(self.survey(disk, cwd, branch))),
+            GitRequest::Survey { cwd, branch } => {
+                Ok(Outcome::Survey(self.survey(disk, cwd, branch)))
+            }
             GitRequest::Worktrees { .. } => {
                 let entry = |(path, branch): (&String, &String)| WorktreeEntry {
                     path: path.clone(),

@@ -48,25 +48,21 @@ impl SimHost {
         [ended[0], ended[1]]
     }
 
-    /// Runs a command line and every driver that it launches, and those that they launch, to their
-    /// ends. `choose` gets their number and chooses one before each request. Returns how each ended, in
-    /// the order of their starts.
+    /// Runs command lines and every driver that they launch to their ends. `choose` gets the number of
+    /// programs and chooses one before each request. Returns how each ended, in the order of their
+    /// starts.
     pub fn run_with_drivers(
         &mut self,
-        line: &[&str],
+        lines: &[&[&str]],
         choose: impl FnMut(usize) -> usize,
     ) -> Vec<Ended> {
         self.drivers = Some(Vec::new());
-        let ended = self.run_all(&[line], choose);
+        let ended = self.run_all(lines, choose);
         self.drivers = None;
         ended
     }
 
-    fn run_all(
-        &mut self,
-        lines: &[&[&str]],
-        mut choose: impl FnMut(usize) -> usize,
-    ) -> Vec<Ended> {
+    fn run_all(&mut self, lines: &[&[&str]], mut choose: impl FnMut(usize) -> usize) -> Vec<Ended> {
         let mut all: Vec<Running> = Vec::new();
         for argv in lines {
             all.push(self.begin_program(argv));

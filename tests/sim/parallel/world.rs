@@ -74,11 +74,13 @@ impl World {
     }
 
     /// Writes the line of a step into the shared file, and resolves a conflict that is there.
-    fn share(&self, disk: &mut Disk, folder: &str, step: u32) {
+    pub(super) fn share(&self, disk: &mut Disk, folder: &str, step: u32) {
         let path = format!("{folder}/shared.txt");
         let found = String::from_utf8_lossy(disk.get(&path).unwrap_or_default()).into_owned();
-        let is_plain = |line: &&str| !["<<<<<<<", "=======", ">>>>>>>"].iter().any(|m| line.starts_with(m));
-        let mut lines: BTreeSet<String> = found.lines().filter(is_plain).map(str::to_owned).collect();
+        let is_plain =
+            |line: &&str| !["<<<<<<<", "=======", ">>>>>>>"].iter().any(|m| line.starts_with(m));
+        let mut lines: BTreeSet<String> =
+            found.lines().filter(is_plain).map(str::to_owned).collect();
         lines.extend(self.plan.shares(step).then(|| step.to_string()));
         if !lines.is_empty() {
             let lines: Vec<String> = lines.into_iter().map(|line| line + "\n").collect();

@@ -68,7 +68,8 @@ impl SimRepository {
             merged.extend(file.map(|bytes| (path.clone(), bytes)));
         }
         let tree = tree_id(self.tree(merged));
-        let said: String = [tree].iter().chain(&conflicts).map(|word| format!("{word}\0")).collect();
+        let said: String =
+            [tree].iter().chain(&conflicts).map(|word| format!("{word}\0")).collect();
         SimProcess::exit(i32::from(!conflicts.is_empty()), &said)
     }
 
