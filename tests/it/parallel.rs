@@ -2,6 +2,7 @@
 
 mod conflicts;
 mod endings;
+mod simulated;
 
 use std::path::PathBuf;
 

@@ -2,10 +2,10 @@
 
 mod absent;
 mod locks;
-mod pair;
 mod processes;
 mod serve;
 mod terminal;
+mod together;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -52,8 +52,14 @@ pub struct SimHost {
     now: Timestamp,
     tick_ms: u64,
     pid: u32,
-    /// A program that waits in the middle of its work while another one runs.
-    suspended: Option<u32>,
+    /// Programs that wait in the middle of their work while another one runs.
+    suspended: Vec<u32>,
+    /// Programs that another one has interrupted, and that have not noticed.
+    signals: Vec<u32>,
+    /// Command lines of launched drivers that have not begun; `None`: launched programs are scripted.
+    drivers: Option<Vec<Vec<String>>>,
+    /// What launched drivers have said.
+    pub said_by_drivers: Vec<Say>,
     locks: BTreeMap<String, Holder>,
     /// Folders in which changes are waited for, and what was in them; `None`: they are not there.
     watched: BTreeMap<String, Option<String>>,
@@ -165,7 +171,10 @@ impl SimHost {
             now,
             tick_ms: 1,
             pid: 100,
-            suspended: None,
+            suspended: Vec::new(),
+            signals: Vec::new(),
+            drivers: None,
+            said_by_drivers: Vec::new(),
             locks: BTreeMap::new(),
             watched: BTreeMap::new(),
             answers: VecDeque::new(),
@@ -334,14 +343,14 @@ impl SimHost {
     /// Any program; see [`SimHost::run_beside`].
     pub fn any_beside(&mut self, program: impl FnOnce(&SimHost) -> Program) -> Ended {
         let first = self.pid;
-        self.suspended = Some(first);
+        self.suspended.push(first);
         self.pid += 1000;
         let left = self.left.take();
         let program = program(self);
         let ended = self.run_program(program);
         self.left = left;
         self.pid = first;
-        self.suspended = None;
+        self.suspended.clear();
         ended
     }
 

@@ -8,11 +8,14 @@ pub mod host;
 pub mod loopback;
 pub mod model;
 pub mod night;
+pub mod parallel;
 pub mod process;
 pub mod random;
+pub mod repository;
 
 pub use chat::{ChatMessage, ChatMood, SimChat};
 pub use disk::Disk;
 pub use host::{Ended, Kill, Moment, PowerLoss, SimHost, SimServer};
 pub use process::SimProcess;
 pub use random::Random;
+pub use repository::SimRepository;

@@ -14,4 +14,5 @@ mod repository;
 mod world;
 
 pub use followed::follow;
+pub(crate) use ledgers::{Ledgers, Record};
 pub use life::{Trace, history, live};

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
+use super::checkpoint::CheckpointMoment;
 use super::event::{Amount, GateDecision, TurnRecord, Usage};
 use super::gate::{GateRule, gate_rule};
 use super::held::WorkHold;
@@ -125,6 +126,25 @@ impl Run {
         let is_new = |record: &&StepRecord| record.is_new() && record.fork.is_none();
         let ready = self.steps.iter().filter(is_new).map(|record| record.step.number);
         ready.filter(|step| self.depends_on_settled(*step)).collect()
+    }
+
+    /// The steps that are done, and of whose last attempt there is no checkpoint after its verification.
+    pub fn done_without_checkpoint(&self) -> Vec<u32> {
+        let has_none = |record: &&StepRecord| {
+            let (step, attempt) = (record.step.number, record.attempts);
+            let verified = CheckpointMoment::Verified { step, attempt };
+            record.status == StepStatus::Done
+                && !self.checkpoints.iter().any(|taken| taken.moment == verified)
+        };
+        self.steps.iter().filter(has_none).map(|record| record.step.number).collect()
+    }
+
+    /// Whether a step that is not done has changed the worktree of this run, or does so now.
+    pub fn is_changing_its_worktree(&self) -> bool {
+        self.steps.iter().any(|record| {
+            let is_begun = record.attempts > 0 && record.status != StepStatus::Done;
+            is_begun && !record.is_forked()
+        })
     }
 
     /// Whether all steps that `step` depends on are done and decided.

@@ -30,7 +30,7 @@ impl SimHost {
             |who: &str| Failure::new(FailureKind::Busy, format!("`{path}` is held by {who}"));
         match self.locks.get(&at).copied() {
             Some(Holder::Pid(pid)) if pid == self.pid => return Err(busy("this program")),
-            Some(Holder::Pid(pid)) if self.suspended == Some(pid) => {
+            Some(Holder::Pid(pid)) if self.suspended.contains(&pid) => {
                 self.take_interrupt()?;
                 self.now = self.after(wait_ms);
                 return Err(busy("a program that waits"));
@@ -79,7 +79,7 @@ impl SimHost {
         let identity = |pid| ProcessIdentity { pid, ..self.start(&[]).process };
         let holder = match self.locks.get(&self.disk.absolute(path)).copied() {
             Some(Holder::Pid(pid)) => {
-                let live = pid == self.pid || self.suspended == Some(pid);
+                let live = pid == self.pid || self.suspended.contains(&pid);
                 Some(LockHolder { process: identity(pid), live, role: None })
             }
             Some(Holder::Other { until }) => {

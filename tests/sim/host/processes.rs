@@ -105,6 +105,11 @@ impl SimHost {
     pub(super) fn launch(&mut self, launch: &LaunchSpec) -> Result<(), Failure> {
         self.take_interrupt()?;
         let LaunchSpec { argv, cwd, env_remove, log, wait_ms } = launch;
+        if let Some(drivers) = &mut self.drivers {
+            self.launched.push(launch.clone());
+            drivers.push(argv.clone());
+            return Ok(());
+        }
         let program = argv.first().cloned().unwrap_or_default();
         let spec = ProcessSpec::argv(argv).in_folder(cwd).without_env(env_remove.clone());
         let process = self.scripts.run(&mut self.disk, &spec)?;
@@ -127,16 +132,18 @@ impl SimHost {
         }
     }
 
-    /// No program of this machine takes an interrupt from another one: its test raises it.
-    pub(super) fn interrupt(&self, process: &ProcessIdentity) -> Result<(), Failure> {
+    /// Programs that run together notice it at their next request that waits. With other programs the
+    /// test raises it.
+    pub(super) fn interrupt(&mut self, process: &ProcessIdentity) -> Result<(), Failure> {
         let own = self.start(&[]).process;
         if process.host != own.host {
             return Err(Failure::new(FailureKind::Unsupported, "that is another machine"));
         }
-        match process.pid == own.pid || self.suspended == Some(process.pid) {
-            true => Ok(()),
-            false => Err(Failure::new(FailureKind::NotFound, "that process has ended")),
+        if process.pid != own.pid && !self.suspended.contains(&process.pid) {
+            return Err(Failure::new(FailureKind::NotFound, "that process has ended"));
         }
+        self.signals.push(process.pid);
+        Ok(())
     }
 
     pub(super) fn wait(

@@ -8,13 +8,13 @@ use onloop_core::documents::ledger::{self, Ledger, LedgerError};
 use crate::Disk;
 
 /// What one ledger says.
-pub(super) type Record = Rc<Ledger>;
+pub(crate) type Record = Rc<Ledger>;
 
 /// Every ledger as it was when it was last looked at. A life looks hundreds of times, and most
 /// ledgers are then as they were or have a few lines more, so only those lines are read. Whatever
 /// else has become of a ledger, all of it is.
 #[derive(Debug, Default)]
-pub(super) struct Ledgers(BTreeMap<String, Seen>);
+pub(crate) struct Ledgers(BTreeMap<String, Seen>);
 
 #[derive(Debug)]
 struct Seen {
@@ -29,14 +29,14 @@ impl Ledgers {
     /// # Panics
     ///
     /// When a ledger is damaged.
-    pub(super) fn records(&mut self, disk: &Disk) -> Vec<Record> {
+    pub(crate) fn records(&mut self, disk: &Disk) -> Vec<Record> {
         let mut files = disk.files("/state/runs");
         files.retain(|path| path.ends_with("/ledger.jsonl"));
         files.into_iter().map(|path| self.record(disk, path)).collect()
     }
 
     /// What was read in parts, now as a whole.
-    pub(super) fn hold_as_a_whole(&self, disk: &Disk) -> Result<(), String> {
+    pub(crate) fn hold_as_a_whole(&self, disk: &Disk) -> Result<(), String> {
         for (path, seen) in &self.0 {
             let bytes = disk.get(path).ok_or_else(|| format!("{path} is gone"))?;
             if sound(path, ledger::read(bytes, None)) != *seen.record {

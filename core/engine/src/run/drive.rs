@@ -135,6 +135,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             cx.store.apply(Event::StepStarted { step })?;
             // That it works beside others was said when its worktree was made.
             if !cx.run().step(step).is_some_and(StepRecord::is_forked) {
+                forks::remove_unrecorded(cx.io, cx.store.home(), cx.run(), step).await;
                 say_step(cx, step);
             }
         }

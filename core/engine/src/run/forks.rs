@@ -13,9 +13,10 @@ use crate::run::advice;
 use crate::run::background::{has_started, is_for_driver, launch_driver};
 use crate::run::context::{Halt, RunContext};
 use crate::run::driver_lock::driver_of;
-use crate::run::options::RunOptions;
+use crate::run::options::{RunOptions, remember_options};
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, Store};
+pub(crate) use begin::remove_unrecorded;
 use begin::{begin_fork, can_merge};
 pub(crate) use merge::{Merged, settle, unresolved};
 use onloop_agents::Agent;
@@ -121,7 +122,7 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
         if at_work >= cx.forks.most {
             break;
         }
-        if !begin_fork(cx, step).await? {
+        if !Box::pin(begin_fork(cx, step)).await? {
             break;
         }
         at_work += 1;
@@ -218,6 +219,8 @@ async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result
         fork.apply(Event::BudgetsChanged(budgets))?;
         fork.commit().await?;
     }
+    // Its driver works with the options of this process. A power cut may have lost those that were there.
+    remember_options(cx.io, fork.paths(), &cx.options.words).await;
     start(cx.io, &fork).await;
     Ok(Standing::Works)
 }
@@ -341,8 +344,12 @@ async fn has_ended(io: &Io, fork: &Store) {
 }
 
 /// Ends the forks of a run that is given up, and removes their worktrees.
-pub async fn give_up(io: &Io, run: &Run) {
+pub async fn give_up(io: &Io, store: &Store) {
+    let run = store.run();
     stop(io, run).await;
+    for record in run.steps.iter().filter(|record| record.is_new() && record.fork.is_none()) {
+        remove_unrecorded(io, store.home(), run, record.step.number).await;
+    }
     for (_, fork) in run.forked_steps() {
         if let Some(fork) = opened(io, &fork.run).await {
             remove_worktree(io, &fork).await;

@@ -90,6 +90,24 @@ fn attempts_that_change_nothing_and_fail_alike_are_repetitions() {
     }
 }
 
+#[test]
+fn a_done_step_lacks_its_checkpoint_until_that_is_taken_after_its_verification() {
+    use CheckpointMoment::{Acted, Verified};
+    let mut run = begin(vec![step(1), Step { repeat: until(2), ..step(2) }]);
+    let acted = taken(Acted { step: 1, attempt: 1 }, "a");
+    apply(&mut run, &[Event::StepStarted { step: 1 }, Event::StepActed { step: 1 }, acted]);
+    assert_eq!((run.done_without_checkpoint(), run.is_changing_its_worktree()), (vec![], true));
+    apply(&mut run, &[passed(1)]);
+    assert_eq!((run.done_without_checkpoint(), run.is_changing_its_worktree()), (vec![1], false));
+    apply(&mut run, &[Event::StepStarted { step: 2 }]);
+    assert_eq!((run.done_without_checkpoint(), run.is_changing_its_worktree()), (vec![1], true));
+    apply(&mut run, &[taken(Verified { step: 1, attempt: 1 }, "b")]);
+    assert_eq!(run.done_without_checkpoint(), [] as [u32; 0]);
+    // A failed attempt stays in the worktree.
+    apply(&mut run, &[Event::StepActed { step: 2 }, failed(2)]);
+    assert!(run.is_changing_its_worktree());
+}
+
 fn arrived(run: &mut Run, lost: &[&str]) {
     let lost_checkpoints = lost.iter().map(|name| (*name).to_owned()).collect();
     let (execution_root, started_in) = ("/y".to_owned(), Some("/y".to_owned()));

@@ -207,7 +207,7 @@ async fn discard(
         }
         store.note(format!("Switched {} to {name}", context.home));
     }
-    forks::give_up(io, store.run()).await;
+    forks::give_up(io, &store).await;
     let (mut store, mut outcome) =
         Box::pin(put_away(io, store, context, Disposition::Discarded)).await?;
     let kind = outcome.disposition;

@@ -2,14 +2,14 @@
 
 use crate::git::hardened::says;
 use crate::git::submodules;
+use crate::run::checkpoint::{CheckpointOutcome, checkpoint_verified};
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::decider;
 use crate::run::forks::standing;
-use crate::run::options::remember_options;
-use crate::state::store::{Store, StoreError};
+use crate::state::store::{Paths, StateHome, Store, StoreError};
 use onloop_documents::ledger::Origin;
 use onloop_effect::{Durability, Expect, Failure, GitRequest, Io, OptionalExt};
-use onloop_run::{Checkpoint, CheckpointKind, DecisionChannel, Event, ForkBeginning, Place, Run};
+use onloop_run::{CheckpointKind, DecisionChannel, Event, ForkBeginning, Place, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -37,19 +37,43 @@ pub(super) async fn can_merge(io: &Io, root: &str) -> Result<(), String> {
     Err(format!("git {version} cannot merge them; they need git {major}.{minor}"))
 }
 
-/// The last work of which all checks held.
-fn base_of(run: &Run) -> Option<&Checkpoint> {
-    run.checkpoints.iter().rev().find(|taken| match taken.moment.kind() {
+/// The commit of the last work of which all checks held; `None`: there is none now. A process that ended
+/// after a verification may have left no checkpoint of it, so that the last one lacks that step.
+async fn base(cx: &mut RunContext<'_>) -> Result<Option<String>, Halt> {
+    for step in cx.run().done_without_checkpoint() {
+        if cx.run().is_changing_its_worktree() {
+            return Ok(None);
+        }
+        match checkpoint_verified(cx.io, cx.store, step).await? {
+            CheckpointOutcome::Taken => {}
+            CheckpointOutcome::Interrupted => return Err(Halt::Interrupted),
+            CheckpointOutcome::NoRepository | CheckpointOutcome::Missed(_) => return Ok(None),
+        }
+    }
+    let verified = cx.run().checkpoints.iter().rev().find(|taken| match taken.moment.kind() {
         CheckpointKind::Begun | CheckpointKind::Verified => true,
         CheckpointKind::Started | CheckpointKind::Acted | CheckpointKind::Undone => false,
-    })
+    });
+    Ok(verified.map(|taken| taken.commit.clone()))
+}
+
+/// Removes what a process left that ended between making the fork of a step and recording it. Nothing has
+/// worked in it.
+pub(crate) async fn remove_unrecorded(io: &Io, home: &StateHome, run: &Run, step: u32) {
+    let id = run.fork_id(step);
+    let Some(place) = place_of(&run.place, &id).filter(|_| run.may_fork()) else { return };
+    let worktree = place.worktree_path.as_deref().unwrap_or_default();
+    if io.stat(worktree).await.is_ok() {
+        remove_worktree(io, &place).await;
+    }
+    let _ = io.remove(Paths::new(home, "", &id).folder()).await;
 }
 
 /// Begins the fork of a step and starts its driver. `false`: there is no work to begin with, or no room
 /// for another worktree; the step waits for its turn in the worktree of the run.
 pub(super) async fn begin_fork(cx: &mut RunContext<'_>, step: u32) -> Result<bool, Halt> {
+    let Some(base) = base(cx).await? else { return Ok(false) };
     let (io, run) = (cx.io, cx.run());
-    let Some(base) = base_of(run).map(|taken| taken.commit.clone()) else { return Ok(false) };
     let id = run.fork_id(step);
     let Some(place) = place_of(&run.place, &id) else { return Ok(false) };
     if let Err(failure) = make_worktree(cx, &place, &base).await {
@@ -68,7 +92,6 @@ pub(super) async fn begin_fork(cx: &mut RunContext<'_>, step: u32) -> Result<boo
         Err(StoreError::Failed(failure)) if failure.is_exists() => Store::open(io, &id).await?,
         created => created?,
     };
-    remember_options(io, fork.paths(), &cx.options.words).await;
     cx.store.apply(Event::StepForked { step, run: id, base })?;
     let line = cx.run().events.last().map(|entry| entry.text.clone()).unwrap_or_default();
     cx.store.note(line);
