@@ -15,4 +15,5 @@ mod world;
 
 pub use followed::follow;
 pub(crate) use ledgers::{Ledgers, Record};
+pub(crate) use life::is_write;
 pub use life::{Trace, history, live};

@@ -6,13 +6,14 @@ mod world;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use onloop_core::effect::{Exit, Say};
+use onloop_core::effect::{Exit, FailureKind, Say};
 use onloop_core::run::{ForkState, Run, RunStatus, StepRecord, StepStatus};
 use onloop_core::text;
 
 pub use plan::ParallelPlan;
 use world::World;
 
+use crate::model::is_write;
 use crate::{Ended, Kill, Moment, PowerLoss, Random, SimHost, SimRepository};
 
 const FILE: &str = "/demo/hotl-workflow-w.md";
@@ -79,6 +80,8 @@ pub struct ParallelLife {
     repository: Rc<RefCell<SimRepository>>,
     world: Rc<RefCell<World>>,
     random: Random,
+    /// Whether writes are refused in this life. A driver that cannot write does not record that it ends.
+    refuses: bool,
 }
 
 impl ParallelLife {
@@ -89,7 +92,7 @@ impl ParallelLife {
         host.disk.put(FILE, plan.text());
         let repository = SimRepository::around(&mut host, "/demo");
         let world = World::around(&mut host, &plan, Random::new(random.number()));
-        ParallelLife { host, plan, repository, world, random }
+        ParallelLife { host, plan, repository, world, random, refuses: false }
     }
 
     /// From now on agents succeed at once, and the machine does not fail.
@@ -106,8 +109,19 @@ impl ParallelLife {
         let random = &mut self.random;
         let at_request = self.host.request_count() + random.below(700) as usize;
         let moment = *random.pick(&[Moment::Before, Moment::Within, Moment::After]);
-        match random.below(5) {
+        match random.below(6) {
             0 => self.host.interrupt_at(at_request),
+            5 => {
+                let kind =
+                    *random.pick(&[FailureKind::Full, FailureKind::Denied, FailureKind::Unknown]);
+                let until = at_request + 1 + random.below(20) as usize;
+                let world = Rc::clone(&self.world);
+                self.refuses = true;
+                self.host.refuse(move |number, request| {
+                    let now = (at_request..until).contains(&number) && !world.borrow().stable;
+                    (now && is_write(request)).then_some(kind)
+                });
+            }
             1 | 2 => {
                 let lose_relaxed = random.chance(50);
                 self.host.lose_power(PowerLoss { at_request, moment, lose_relaxed });
@@ -168,7 +182,7 @@ impl ParallelLife {
         if let Some(broken) = self.world.borrow().broken.first() {
             return Err(format!("{broken}\n{}", self.said()));
         }
-        if !ended.iter().all(|ended| matches!(ended, Ended::Exit(_))) {
+        if self.refuses || !ended.iter().all(|ended| matches!(ended, Ended::Exit(_))) {
             return Ok(());
         }
         let records = self.world.borrow_mut().records(&self.host.disk);

@@ -324,7 +324,7 @@ impl Life {
     }
 }
 
-fn is_write(request: &Request) -> bool {
+pub(crate) fn is_write(request: &Request) -> bool {
     matches!(request, Request::Write { .. } | Request::Append { .. } | Request::Patch { .. })
 }
 

@@ -38,7 +38,7 @@ impl ParallelPlan {
         let step = |number: u32, random: &mut Random| {
             let needs = (1..number).filter(|_| random.chance(30)).collect();
             let depends_on = random.chance(75).then_some(needs);
-            ParallelStep { depends_on, shares: random.chance(25) }
+            ParallelStep { depends_on, shares: random.chance(45) }
         };
         let all = (1..=count).map(|number| step(number, random)).collect();
         ParallelPlan { most: 1 + random.below(4) as u32, all }
