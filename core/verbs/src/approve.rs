@@ -63,7 +63,8 @@ pub(crate) async fn reject(io: &Io, args: &RejectArgs) -> Result<Exit, CommandEr
     let calls = pending::list(io).await?.calls;
     if calls.iter().any(|call| call.id.starts_with(&args.id)) {
         let id = Some(args.id.clone());
-        return approve(io, &ApproveArgs { id, deny: true, ..ApproveArgs::default() }).await;
+        let args = ApproveArgs { id, deny: true, ..ApproveArgs::default() };
+        return Box::pin(approve(io, &args)).await;
     }
     match find_named(io, &args.id, Fitting::OnlyUnfinished).await? {
         Some(run) => reject_run(io, &run.id, (&args.reason, args.redo), args.no_continue).await,

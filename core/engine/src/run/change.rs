@@ -29,7 +29,7 @@ pub async fn change_by(
             Ok(()) => {
                 if store.run().is_over() {
                     private_git::remove(io, store).await;
-                    forks::stop(io, store.run()).await;
+                    Box::pin(forks::stop(io, store.run())).await;
                 }
                 notify::deliver(io, store).await;
                 let now = stopped_as(store.run());
