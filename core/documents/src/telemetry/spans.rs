@@ -1,6 +1,7 @@
 //! The spans of a run: run, step, attempt, then turns of agents, checks, gates and reviews.
 
 mod attempt;
+mod decision;
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ pub(super) use attempt::{operation, turn_error};
 
 use super::otlp::{Attributes, Span};
 use crate::ledger::{LedgerError, chain, sha256, walk};
-use onloop_run::{Event, Run, RunStatus, StepStatus, TurnRecord, Worker};
+use onloop_run::{Acting, Event, Run, RunStatus, StepStatus, TurnRecord, Worker};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
@@ -250,17 +251,7 @@ impl Reading<'_> {
     fn look(&mut self, event: &Event, run: &Run) {
         match event {
             Event::StepStarted { step } => self.begin_attempt(*step, run),
-            Event::WorkStarted(acting) => match acting.worker {
-                Worker::Agent => {
-                    self.work(acting.step, run);
-                    self.agents.insert(acting.step, self.at);
-                }
-                Worker::Check => self.checks.push(self.at),
-                Worker::Review => self.review = Some(self.at),
-                Worker::SetUp => {
-                    self.set_up.get_or_insert(self.at);
-                }
-            },
+            Event::WorkStarted(acting) => self.start_work(acting, run),
             Event::WorktreeSetUp(_) => {
                 let start = self.set_up.take().unwrap_or(self.at);
                 self.add(("setup", self.seq), self.root, start);
@@ -284,34 +275,12 @@ impl Reading<'_> {
             Event::ForkMerged(merge) => {
                 self.step(merge.step, run);
             }
-            Event::GateDecided { step, decision, mode } => {
-                let parent = self.step(*step, run);
-                let start = self.ready.get(step).copied().unwrap_or(self.at);
-                let span = self.add(("gate", self.seq), parent, start);
-                span.attributes.text("onloop.gate.decision", decision.as_str());
-                span.attributes.text("onloop.gate.mode", mode.as_str());
-            }
+            Event::GateDecided { step, decision, mode } => self.gate(*step, *decision, *mode, run),
             Event::ReviewFinished { step, verdict, findings, .. } => {
-                let parent = step.map_or(self.root, |step| self.step(step, run));
-                let start = self.review.take().unwrap_or(self.at);
-                let with_content = self.trace.with_content;
-                let span = self.add(("review", self.seq), parent, start);
-                span.attributes.text("onloop.review.verdict", verdict.as_str());
-                if with_content {
-                    span.attributes.text("onloop.review.findings", content(findings));
-                }
-                if let Some(step) = step {
-                    self.ready.insert(*step, self.at);
-                }
+                self.review(*step, *verdict, findings, run);
             }
             Event::ChecksRepeated { repeated, failures, clean, .. } => {
-                let checks = std::mem::take(&mut self.checks);
-                let start = checks.first().copied().unwrap_or(self.at);
-                let span = self.add(("repeated checks", self.seq), self.root, start);
-                span.attributes.int("onloop.checks.repeated", *repeated);
-                span.attributes.int("onloop.checks.failed", failures.len() as u64);
-                span.attributes.flag("onloop.checks.clean_checkout", *clean);
-                span.error = (!failures.is_empty()).then_some("check_failed");
+                self.repeat_checks(*repeated, failures.len(), *clean);
             }
             Event::RunPaused { .. } => self.extend_open(),
             Event::StepRedone { .. }
@@ -339,6 +308,20 @@ impl Reading<'_> {
             | Event::PullRequestSeen { .. }
             | Event::PullRequestReturned { .. }
             | Event::PullRequestLeft { .. } => {}
+        }
+    }
+
+    fn start_work(&mut self, acting: &Acting, run: &Run) {
+        match acting.worker {
+            Worker::Agent => {
+                self.work(acting.step, run);
+                self.agents.insert(acting.step, self.at);
+            }
+            Worker::Check => self.checks.push(self.at),
+            Worker::Review => self.review = Some(self.at),
+            Worker::SetUp => {
+                self.set_up.get_or_insert(self.at);
+            }
         }
     }
 
