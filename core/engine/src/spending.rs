@@ -1,6 +1,6 @@
 //! What agents have cost, over all runs of this machine.
 //!
-//! A [`Spending`] remembers what it has read: a ledger is read again only when it has changed, and one
+//! Somebody who looks again remembers what was read: a ledger is read again only when it has changed, and one
 //! that has not changed since the time that counts is not read at all.
 
 use std::collections::BTreeMap;
