@@ -29,7 +29,7 @@ fn is_at_work(project: &Workspace) -> bool {
 }
 
 /// The drivers of forks that live.
-fn drivers(project: &Workspace) -> Vec<i32> {
+pub(super) fn drivers(project: &Workspace) -> Vec<i32> {
     let forks = project.kept_ids().into_iter().filter(|id| id.contains(".step-"));
     forks
         .filter_map(|id| {
@@ -57,6 +57,37 @@ fn an_interrupt_ends_all_drivers_and_the_run_is_resumed() {
     output_of(child).expect_exit(130);
     assert_eq!(drivers(&project), [] as [i32; 0]);
     completes(&project);
+}
+
+#[test]
+fn a_step_at_work_is_no_run_that_a_person_continues_or_decides() {
+    let project = waiting();
+    let child = begin(&project, &["run", "--agent", "script"]);
+    wait_until("both work", || is_at_work(&project));
+    let ids = project.kept_ids();
+    let (id, fork) = (&ids[0], &ids[1]);
+    let expected = format!("run `{fork}` is step 1 of run `{id}`, which drives it");
+    for (exit, verb) in [
+        (4, &["resume", fork][..]),
+        (4, &["stop", fork]),
+        (4, &["approve", fork]),
+        (4, &["abandon", fork, "--reason", "x"]),
+        (1, &["finish", fork, "merge"]),
+        (4, &["undo", "0", "--run-id", fork]),
+        (1, &["step", "1", "reopen", "--reason", "x", "--run-id", fork]),
+    ] {
+        let said = project.onloop(verb).expect_exit(exit).stderr;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&expected), "{verb:?}: {said}");
+        assert!(said.ends_with(&format!("onloop status {id}")), "{verb:?}: {said}");
+    }
+    // What shows it is allowed.
+    project.onloop(&["status", fork]).expect_exit(0);
+    assert_eq!(drivers(&project).len(), 2);
+    std::fs::write(shared(&project, "go"), "").unwrap();
+    output_of(child).expect_exit(0);
+    // Nor is it afterwards.
+    project.onloop(&["finish", fork, "merge"]).expect_exit(1);
 }
 
 #[test]

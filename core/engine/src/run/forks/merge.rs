@@ -1,14 +1,16 @@
 //! Merging the work of a fork into that of its run: without a checkout first, then, once the merge is
 //! recorded, in the worktree of the run.
 
+use std::collections::BTreeSet;
+
 use crate::git::hardened::says;
-use crate::run::checkpoint::{CheckpointOutcome, take_checkpoint};
+use crate::run::checkpoint::{CheckpointOutcome, left_out_line, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
 use crate::run::forks::{remove_worktree, wait};
 use crate::state::store::Store;
 use onloop_effect::{Failure, FailureKind, GitRequest, Io};
 use onloop_run::{
-    Checkpoint, CheckpointMoment, Event, Fork, ForkMerge, ForkState, Run, StepRecord,
+    Checkpoint, CheckpointKind, CheckpointMoment, Conflict, Event, Fork, ForkMerge, ForkState, Run,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -19,7 +21,7 @@ pub(crate) enum Merged {
     Done,
     /// Its work is in the worktree of the run, and its last attempt failed for this reason.
     Failed(String),
-    /// These files have both sides; an agent has to bring them together.
+    /// Its work is in the worktree of the run, with conflicts; an agent has to resolve them.
     Conflicts,
     /// A person has to look: why, on one line.
     Stuck(String),
@@ -78,6 +80,9 @@ async fn merge(
         let why = failure.unwrap_or_else(|| "it has left no work".to_owned());
         return abandon(cx, step, fork, format!("run {id}: {why}")).await;
     };
+    if let Some(why) = left_out(fork.run(), &theirs) {
+        return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
+    }
     let attempt = cx.run().step(step).map_or(0, |record| record.attempts);
     let moment = CheckpointMoment::Started { step, attempt };
     match take_checkpoint(cx.io, cx.store, moment).await {
@@ -114,6 +119,25 @@ async fn merge(
     Ok(None)
 }
 
+/// What a fork did that the checkpoint to be merged does not have.
+fn left_out(fork: &Run, theirs: &Checkpoint) -> Option<String> {
+    let attempts = fork.steps.first().map_or(0, |record| record.attempts);
+    let is_last = match theirs.moment {
+        CheckpointMoment::Acted { attempt, .. } | CheckpointMoment::Verified { attempt, .. } => {
+            attempt == attempts
+        }
+        CheckpointMoment::Started { .. } | CheckpointMoment::Undone { .. } => false,
+        CheckpointMoment::Begun => attempts == 0,
+    };
+    if !is_last {
+        return Some("its last attempt has no checkpoint".to_owned());
+    }
+    let left = theirs.left_out.first().filter(|_| !theirs.complete)?;
+    let more = theirs.left_out_count.saturating_sub(1);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Some(format!("its checkpoint leaves out {}{more}", left_out_line(left)))
+}
+
 /// Gives up a fork whose work cannot be merged, and keeps its worktree; returns what a person is told.
 async fn abandon(
     cx: &mut RunContext<'_>,
@@ -131,11 +155,11 @@ async fn abandon(
 /// A merge that no checkout has yet.
 struct MadeMerge {
     commit: String,
-    conflicts: Vec<String>,
+    conflicts: Vec<Conflict>,
 }
 
 /// Merges two checkpoints into a commit with this name below `refs/onloop/`. The work itself cannot choose
-/// how: its attributes are not read.
+/// how: its attributes are not read. Neither can a driver that the configuration names for every file.
 async fn make_merge(
     io: &Io,
     run: &Run,
@@ -143,7 +167,8 @@ async fn make_merge(
     name: &str,
     step: u32,
 ) -> Result<MadeMerge, Failure> {
-    let root = &run.place.execution_root;
+    // Elsewhere git names files relative to the folder.
+    let root = run.place.worktree_path.as_ref().unwrap_or(&run.place.execution_root);
     let ask = async |words: &[&str]| {
         let said = says(io, root, words, Some(Vec::new()), limits::GIT_ACT_TIMEOUT_MS).await?;
         Ok::<String, Failure>(String::from_utf8_lossy(&said).into_owned())
@@ -156,20 +181,25 @@ async fn make_merge(
         "merge.conflictStyle=merge",
         "-c",
         "merge.renames=true",
+        "-c",
+        "merge.directoryRenames=false",
+        "-c",
+        "merge.default=onloop-no-driver",
         "merge-tree",
         "--write-tree",
         "-z",
         "--name-only",
-        "--no-messages",
         &ours.commit,
         &theirs.commit,
     ])
     .await?;
-    let mut parts = merged.split('\0').filter(|part| !part.is_empty());
+    let mut parts = merged.split('\0');
     let tree = parts.next().unwrap_or_default().to_owned();
-    let mut conflicts: Vec<String> = parts.map(str::to_owned).collect();
-    conflicts.sort();
-    conflicts.dedup();
+    let mut conflicts = conflicts_of(parts);
+    for conflict in &mut conflicts {
+        let what = conflict.what.replace(&ours.commit, "the steps before");
+        conflict.what = text::one_line(&what.replace(&theirs.commit, &format!("step {step}")));
+    }
     if tree.is_empty() {
         return Err(Failure::new(FailureKind::Other, "git says nothing about the merge"));
     }
@@ -194,28 +224,90 @@ async fn make_merge(
     Ok(MadeMerge { commit, conflicts })
 }
 
-/// Why the merge of a step does not hold: files that still have both sides. They are named with the
-/// checkpoints that keep each side.
-pub(crate) async fn unresolved(io: &Io, run: &Run, record: &StepRecord) -> Option<String> {
-    let fork = record.fork.as_ref().filter(|fork| !fork.conflicts.is_empty())?;
-    let top = run.place.worktree_path.as_ref()?;
-    let mut left = Vec::new();
-    for path in &fork.conflicts {
-        let limit = limits::CHECKPOINT_FILE_BYTES;
-        let Ok((bytes, _)) = io.read(&format!("{top}/{path}"), limit).await else { continue };
-        if has_both_sides(&bytes) {
-            left.push(format!("`{}`", text::one_line(path)));
+/// The conflicts in what `git merge-tree -z --name-only` says after the tree: paths, an empty one, and
+/// messages, each with its own paths, its kind and its text.
+fn conflicts_of<'t>(mut parts: impl Iterator<Item = &'t str>) -> Vec<Conflict> {
+    let mut unnamed: Vec<String> =
+        parts.by_ref().take_while(|path| !path.is_empty()).map(str::to_owned).collect();
+    unnamed.dedup();
+    let mut conflicts = Vec::new();
+    while let Some(count) = parts.next().and_then(|count| count.parse().ok()) {
+        let paths: Vec<String> = parts.by_ref().take(count).map(str::to_owned).collect();
+        let kind = parts.next().unwrap_or_default();
+        let what = parts.next().unwrap_or_default().trim_end().trim_end_matches('.').to_owned();
+        if kind.starts_with("CONFLICT") {
+            unnamed.retain(|path| !paths.contains(path));
+            match conflicts.iter_mut().find(|known: &&mut Conflict| known.paths == paths) {
+                Some(known) => known.what += &format!("; {what}"),
+                None => conflicts.push(Conflict { paths, what }),
+            }
         }
     }
-    if left.is_empty() {
-        return None;
+    conflicts.extend(unnamed.into_iter().map(|path| {
+        let what = format!("Merge conflict in {path}");
+        Conflict { paths: vec![path], what }
+    }));
+    conflicts
+}
+
+/// Why the merge of a step does not hold: conflicts of which a file still has both sides, or no file was
+/// changed since. A person who has continued the step may leave the files as git left them.
+pub(crate) async fn unresolved(cx: &RunContext<'_>, step: u32) -> Option<String> {
+    let (io, run) = (cx.io, cx.run());
+    let record = run.step(step)?;
+    let is_in_checkout = |fork: &&Fork| {
+        matches!(fork.state, ForkState::Merging | ForkState::Merged) && !fork.conflicts.is_empty()
+    };
+    let fork = record.fork.as_ref().filter(is_in_checkout)?;
+    let top = run.place.worktree_path.as_ref()?;
+    let untouched = match fork.open_conflicts() {
+        [] => Vec::new(),
+        open => untouched(io, run, fork, open).await,
+    };
+    let mut left = Vec::new();
+    for conflict in &fork.conflicts {
+        if untouched.contains(&conflict) || has_sides_in(io, top, conflict).await {
+            left.push(conflict.what.as_str());
+        }
     }
-    let (id, step, files) = (&run.id, record.step.number, left.join(", "));
-    let theirs = &fork.run;
+    let (first, more) = left.split_first()?;
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let name = format!("refs/onloop/{}/merge-{step}", run.id);
     Some(format!(
-        "the conflict with other steps is not resolved in {files}; the work before is \
-         `refs/onloop/{id}/{step}-1-start`, that of the step `refs/onloop/{theirs}/`"
+        "the conflict with other steps is not resolved: {first}{more}; the work of the other steps is `{name}^1`, that of step {step} \
+         `{name}^2`"
     ))
+}
+
+/// The conflicts of which no file has changed between the merge and the end of the last turn.
+async fn untouched<'f>(io: &Io, run: &Run, fork: &Fork, open: &'f [Conflict]) -> Vec<&'f Conflict> {
+    let now = run.last_checkpoint().filter(|taken| taken.moment.kind() == CheckpointKind::Acted);
+    let (Some(merged), Some(now), Some(top)) = (&fork.merged, now, &run.place.worktree_path) else {
+        return open.iter().collect();
+    };
+    let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", merged, &now.commit];
+    let Ok(said) = says(io, top, &words, None, limits::GIT_ACT_TIMEOUT_MS).await else {
+        return open.iter().collect();
+    };
+    let said = String::from_utf8_lossy(&said);
+    let changed: BTreeSet<&str> = said.split('\0').collect();
+    let is_untouched =
+        |conflict: &&Conflict| !conflict.paths.iter().any(|path| changed.contains(path.as_str()));
+    open.iter().filter(is_untouched).collect()
+}
+
+/// Whether a file of a conflict has both sides. One that is not there has none.
+async fn has_sides_in(io: &Io, top: &str, conflict: &Conflict) -> bool {
+    for path in &conflict.paths {
+        let read = io.read(&format!("{top}/{path}"), limits::CHECKPOINT_FILE_BYTES).await;
+        if read.is_ok_and(|(bytes, _)| has_both_sides(&bytes)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a file has the lines with which git marks a conflict.
@@ -231,6 +323,22 @@ fn has_both_sides(bytes: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_conflict_that_git_names_is_known() {
+        let said = "a\0a\0b\0c\0\x001\0d\0Auto-merging\0Auto-merging d\n\x002\0a\0b\0CONFLICT (x)\0no.\n\0\
+                    2\0a\0b\0CONFLICT (y)\0nor\n\0";
+        let conflicts = conflicts_of(said.split('\0'));
+        let named = |paths: &[&str], what: &str| Conflict {
+            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
+            what: what.to_owned(),
+        };
+        assert_eq!(
+            conflicts,
+            [named(&["a", "b"], "no; nor"), named(&["c"], "Merge conflict in c")]
+        );
+        assert_eq!(conflicts_of("".split('\0')), []);
+    }
 
     #[test]
     fn a_conflict_is_known_by_its_three_marks() {
