@@ -168,3 +168,22 @@ fn a_run_that_is_discarded_takes_its_forks_along() {
     assert_eq!(worktrees(&project), 1, "{}", project.git_says(&["worktree", "list"]));
     assert_eq!(project.git_says(&["branch", "--list", "onloop/*"]), "");
 }
+
+/// The merge would not have it, and the worktree is the only place where it is.
+#[test]
+fn work_that_no_commit_holds_blocks_the_step_and_its_worktree_stays() {
+    let commit = "git -c user.name=S -c user.email=s@example.org commit -q --allow-empty -m x";
+    for (script, why) in [
+        (format!("git init -q sub && cd sub && {commit}"), "`sub` is a repository of its own"),
+        ("git init -q sub && touch sub/x".to_owned(), "its checkpoint leaves out sub"),
+        ("echo 'gitdir: nowhere' > .git; mkdir sub".to_owned(), "last attempt has no checkpoint"),
+    ] {
+        let steps = [Step("", "true", "touch a.txt"), Step("depends_on: []\n", "true", &script)];
+        let project = project("max_parallel: 2\n", &steps);
+        run(&project, &[]).expect_exit(1);
+        let reason = project.record()["steps"][1]["block_reason"].as_str().unwrap().to_owned();
+        assert!(reason.contains(why), "{reason}");
+        let (_, kept) = reason.split_once("what it did is in ").expect("it says where");
+        assert!(std::path::Path::new(kept).join("sub").exists(), "{reason}");
+    }
+}

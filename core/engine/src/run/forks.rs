@@ -5,6 +5,7 @@
 //! process, and the next one finds it.
 
 mod begin;
+mod conflicts;
 mod merge;
 
 use std::collections::BTreeMap;
@@ -17,7 +18,8 @@ use crate::run::options::RunOptions;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, Store};
 use begin::{begin_fork, can_merge};
-pub(crate) use merge::{Merged, settle, unresolved};
+pub(crate) use conflicts::unresolved;
+pub(crate) use merge::{Merged, settle};
 use onloop_agents::Agent;
 use onloop_effect::{Io, has_redaction};
 use onloop_run::{Event, ForkState, ForkUse, Next, Run, RunStatus, exceeded};

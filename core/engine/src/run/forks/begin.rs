@@ -49,7 +49,9 @@ fn base_of(run: &Run) -> Option<&Checkpoint> {
 /// for another worktree; the step waits for its turn in the worktree of the run.
 pub(super) async fn begin_fork(cx: &mut RunContext<'_>, step: u32) -> Result<bool, Halt> {
     let (io, run) = (cx.io, cx.run());
-    let Some(base) = base_of(run).map(|taken| taken.commit.clone()) else { return Ok(false) };
+    // A step may need a file that the checkpoint leaves out.
+    let Some(base) = base_of(run).filter(|taken| taken.complete) else { return Ok(false) };
+    let base = base.commit.clone();
     let id = run.fork_id(step);
     let Some(place) = place_of(&run.place, &id) else { return Ok(false) };
     if let Err(failure) = make_worktree(cx, &place, &base).await {

@@ -1,19 +1,19 @@
 //! Merging the work of a fork into that of its run: without a checkout first, then, once the merge is
 //! recorded, in the worktree of the run.
 
-use std::collections::BTreeSet;
-
 use crate::git::hardened::says;
 use crate::run::checkpoint::{CheckpointOutcome, left_out_line, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
+use crate::run::forks::conflicts::conflicts_of;
 use crate::run::forks::{remove_worktree, wait};
 use crate::state::store::Store;
 use onloop_effect::{Failure, FailureKind, GitRequest, Io};
-use onloop_run::{
-    Checkpoint, CheckpointKind, CheckpointMoment, Conflict, Event, Fork, ForkMerge, ForkState, Run,
-};
+use onloop_run::{Checkpoint, CheckpointMoment, Conflict, Event, Fork, ForkMerge, ForkState, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
+
+/// The mode of a repository inside another one.
+const GITLINK_MODE: &str = "160000";
 
 /// What came of a fork.
 pub(crate) enum Merged {
@@ -80,7 +80,8 @@ async fn merge(
         let why = failure.unwrap_or_else(|| "it has left no work".to_owned());
         return abandon(cx, step, fork, format!("run {id}: {why}")).await;
     };
-    if let Some(why) = left_out(fork.run(), &theirs) {
+    if let Some(why) = left_out(cx, step, fork.run(), &theirs).await {
+        let why = failure.map_or(why.clone(), |failure| format!("{failure}; {why}"));
         return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
     }
     let attempt = cx.run().step(step).map_or(0, |record| record.attempts);
@@ -120,7 +121,12 @@ async fn merge(
 }
 
 /// What a fork did that the checkpoint to be merged does not have.
-fn left_out(fork: &Run, theirs: &Checkpoint) -> Option<String> {
+async fn left_out(
+    cx: &RunContext<'_>,
+    step: u32,
+    fork: &Run,
+    theirs: &Checkpoint,
+) -> Option<String> {
     let attempts = fork.steps.first().map_or(0, |record| record.attempts);
     let is_last = match theirs.moment {
         CheckpointMoment::Acted { attempt, .. } | CheckpointMoment::Verified { attempt, .. } => {
@@ -132,10 +138,35 @@ fn left_out(fork: &Run, theirs: &Checkpoint) -> Option<String> {
     if !is_last {
         return Some("its last attempt has no checkpoint".to_owned());
     }
-    let left = theirs.left_out.first().filter(|_| !theirs.complete)?;
+    let Some(left) = theirs.left_out.first() else {
+        return changed_repository(cx, step, theirs).await;
+    };
     let more = theirs.left_out_count.saturating_sub(1);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     Some(format!("its checkpoint leaves out {}{more}", left_out_line(left)))
+}
+
+/// A repository inside the work of a fork that it made or changed: its commits are in the worktree of the
+/// fork alone.
+async fn changed_repository(cx: &RunContext<'_>, step: u32, theirs: &Checkpoint) -> Option<String> {
+    let run = cx.run();
+    let base = &fork_of(run, step).base;
+    let words = ["diff-tree", "-r", "-z", "--raw", "--no-renames", base, &theirs.commit];
+    let root = &run.place.execution_root;
+    let said = match says(cx.io, root, &words, None, limits::GIT_ACT_TIMEOUT_MS).await {
+        Ok(said) => said,
+        Err(failure) => return Some(text::one_line(&failure.message)),
+    };
+    let said = String::from_utf8_lossy(&said);
+    // `:OLDMODE MODE …`, then the path.
+    let mut parts = said.split('\0');
+    while let (Some(entry), Some(path)) = (parts.next(), parts.next()) {
+        if entry.split(' ').nth(1) == Some(GITLINK_MODE) {
+            let path = text::one_line(path);
+            return Some(format!("`{path}` is a repository of its own, with other commits"));
+        }
+    }
+    None
 }
 
 /// Gives up a fork whose work cannot be merged, and keeps its worktree; returns what a person is told.
@@ -222,130 +253,4 @@ async fn make_merge(
     let commit = commit.trim().to_owned();
     ask(&["update-ref", &format!("refs/onloop/{name}"), &commit]).await?;
     Ok(MadeMerge { commit, conflicts })
-}
-
-/// The conflicts in what `git merge-tree -z --name-only` says after the tree: paths, an empty one, and
-/// messages, each with its own paths, its kind and its text.
-fn conflicts_of<'t>(mut parts: impl Iterator<Item = &'t str>) -> Vec<Conflict> {
-    let mut unnamed: Vec<String> =
-        parts.by_ref().take_while(|path| !path.is_empty()).map(str::to_owned).collect();
-    unnamed.dedup();
-    let mut conflicts = Vec::new();
-    while let Some(count) = parts.next().and_then(|count| count.parse().ok()) {
-        let paths: Vec<String> = parts.by_ref().take(count).map(str::to_owned).collect();
-        let kind = parts.next().unwrap_or_default();
-        let what = parts.next().unwrap_or_default().trim_end().trim_end_matches('.').to_owned();
-        if kind.starts_with("CONFLICT") {
-            unnamed.retain(|path| !paths.contains(path));
-            match conflicts.iter_mut().find(|known: &&mut Conflict| known.paths == paths) {
-                Some(known) => known.what += &format!("; {what}"),
-                None => conflicts.push(Conflict { paths, what }),
-            }
-        }
-    }
-    conflicts.extend(unnamed.into_iter().map(|path| {
-        let what = format!("Merge conflict in {path}");
-        Conflict { paths: vec![path], what }
-    }));
-    conflicts
-}
-
-/// Why the merge of a step does not hold: conflicts of which a file still has both sides, or no file was
-/// changed since. A person who has continued the step may leave the files as git left them.
-pub(crate) async fn unresolved(cx: &RunContext<'_>, step: u32) -> Option<String> {
-    let (io, run) = (cx.io, cx.run());
-    let record = run.step(step)?;
-    let is_in_checkout = |fork: &&Fork| {
-        matches!(fork.state, ForkState::Merging | ForkState::Merged) && !fork.conflicts.is_empty()
-    };
-    let fork = record.fork.as_ref().filter(is_in_checkout)?;
-    let top = run.place.worktree_path.as_ref()?;
-    let untouched = match fork.open_conflicts() {
-        [] => Vec::new(),
-        open => untouched(io, run, fork, open).await,
-    };
-    let mut left = Vec::new();
-    for conflict in &fork.conflicts {
-        if untouched.contains(&conflict) || has_sides_in(io, top, conflict).await {
-            left.push(conflict.what.as_str());
-        }
-    }
-    let (first, more) = left.split_first()?;
-    let more = match more.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let name = format!("refs/onloop/{}/merge-{step}", run.id);
-    Some(format!(
-        "the conflict with other steps is not resolved: {first}{more}; the work of the other steps is `{name}^1`, that of step {step} \
-         `{name}^2`"
-    ))
-}
-
-/// The conflicts of which no file has changed between the merge and the end of the last turn.
-async fn untouched<'f>(io: &Io, run: &Run, fork: &Fork, open: &'f [Conflict]) -> Vec<&'f Conflict> {
-    let now = run.last_checkpoint().filter(|taken| taken.moment.kind() == CheckpointKind::Acted);
-    let (Some(merged), Some(now), Some(top)) = (&fork.merged, now, &run.place.worktree_path) else {
-        return open.iter().collect();
-    };
-    let words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", merged, &now.commit];
-    let Ok(said) = says(io, top, &words, None, limits::GIT_ACT_TIMEOUT_MS).await else {
-        return open.iter().collect();
-    };
-    let said = String::from_utf8_lossy(&said);
-    let changed: BTreeSet<&str> = said.split('\0').collect();
-    let is_untouched =
-        |conflict: &&Conflict| !conflict.paths.iter().any(|path| changed.contains(path.as_str()));
-    open.iter().filter(is_untouched).collect()
-}
-
-/// Whether a file of a conflict has both sides. One that is not there has none.
-async fn has_sides_in(io: &Io, top: &str, conflict: &Conflict) -> bool {
-    for path in &conflict.paths {
-        let read = io.read(&format!("{top}/{path}"), limits::CHECKPOINT_FILE_BYTES).await;
-        if read.is_ok_and(|(bytes, _)| has_both_sides(&bytes)) {
-            return true;
-        }
-    }
-    false
-}
-
-/// Whether a file has the lines with which git marks a conflict.
-fn has_both_sides(bytes: &[u8]) -> bool {
-    let has = |mark: &[u8]| {
-        bytes.split(|byte| *byte == b'\n').any(|line| {
-            line.starts_with(mark) && matches!(line.get(mark.len()), None | Some(b' ' | b'\r'))
-        })
-    };
-    has(b"<<<<<<<") && has(b"=======") && has(b">>>>>>>")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_conflict_that_git_names_is_known() {
-        let said = "a\0a\0b\0c\0\x001\0d\0Auto-merging\0Auto-merging d\n\x002\0a\0b\0CONFLICT (x)\0no.\n\0\
-                    2\0a\0b\0CONFLICT (y)\0nor\n\0";
-        let conflicts = conflicts_of(said.split('\0'));
-        let named = |paths: &[&str], what: &str| Conflict {
-            paths: paths.iter().map(|path| (*path).to_owned()).collect(),
-            what: what.to_owned(),
-        };
-        assert_eq!(
-            conflicts,
-            [named(&["a", "b"], "no; nor"), named(&["c"], "Merge conflict in c")]
-        );
-        assert_eq!(conflicts_of("".split('\0')), []);
-    }
-
-    #[test]
-    fn a_conflict_is_known_by_its_three_marks() {
-        assert!(has_both_sides(b"a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"));
-        assert!(has_both_sides(b"<<<<<<< o\r\n=======\r\n>>>>>>> t\r\n"));
-        for fine in ["Title\n=======\n", "<<<<<<<<\n========\n>>>>>>>>\n", "", "a <<<<<<< b\n"] {
-            assert!(!has_both_sides(fine.as_bytes()), "{fine}");
-        }
-    }
 }
