@@ -187,3 +187,20 @@ fn work_that_no_commit_holds_blocks_the_step_and_its_worktree_stays() {
         assert!(std::path::Path::new(kept).join("sub").exists(), "{reason}");
     }
 }
+
+#[test]
+fn a_protected_file_that_a_step_beside_others_changed_does_not_come_along() {
+    let project = project(
+        "max_parallel: 2\nprotect: [base.txt]\n",
+        &[
+            Step("", "true", "touch a.txt"),
+            Step("depends_on: []\n", "true", "echo changed > base.txt; touch b.txt"),
+        ],
+    );
+    let said = run(&project, &[]).expect_exit(1).stderr;
+    assert!(said.contains("the agent changed base.txt, which is protected"), "{said}");
+    let worktree = project.worktree("hotl/w");
+    assert!(worktree.join("b.txt").exists(), "{said}");
+    let base = std::fs::read_to_string(worktree.join("base.txt")).unwrap();
+    assert!(base.starts_with("one\n"), "{base}");
+}

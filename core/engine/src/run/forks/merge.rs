@@ -2,7 +2,7 @@
 //! recorded, in the worktree of the run.
 
 use crate::git::hardened::says;
-use crate::run::checkpoint::{CheckpointOutcome, left_out_line, take_checkpoint};
+use crate::run::checkpoint::{CheckpointOutcome, left_out_line, snapshot_work, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
 use crate::run::forks::conflicts::conflicts_of;
 use crate::run::forks::{remove_worktree, wait};
@@ -76,10 +76,22 @@ async fn merge(
     failure: Option<String>,
 ) -> Result<Option<String>, Halt> {
     let id = fork.run().id.clone();
-    let Some(theirs) = fork.run().last_checkpoint().cloned() else {
+    let Some(mut theirs) = fork.run().last_checkpoint().cloned() else {
         let why = failure.unwrap_or_else(|| "it has left no work".to_owned());
         return abandon(cx, step, fork, format!("run {id}: {why}")).await;
     };
+    if failure.is_some() {
+        // The checkpoint of a turn has what it did to protected files, which were brought back after it.
+        let attempt = fork.run().steps.first().map_or(0, |record| record.attempts);
+        match snapshot_work(cx.io, fork).await {
+            Ok(now) => theirs = Checkpoint::of(CheckpointMoment::Acted { step, attempt }, now),
+            Err(lost) if lost.is_interrupted() => return Err(Halt::Interrupted),
+            Err(lost) => {
+                let why = text::one_line(&lost.message);
+                return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
+            }
+        }
+    }
     if let Some(why) = left_out(cx, step, fork.run(), &theirs).await {
         let why = failure.map_or(why.clone(), |failure| format!("{failure}; {why}"));
         return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
