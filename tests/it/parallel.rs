@@ -1,5 +1,7 @@
 //! Steps that work side by side: each in a worktree and under a driver of its own, merged in their order.
 
+mod budgets;
+mod changes;
 mod conflicts;
 mod endings;
 mod simulated;

@@ -26,11 +26,8 @@ pub struct PlacedCharge {
     pub workflow: String,
 }
 
-/// The charges of a run, unless it is a fork: the run that it belongs to counts what it used.
+/// The charges of a run.
 pub fn placed_charges(run: &Run) -> Vec<PlacedCharge> {
-    if run.fork_of.is_some() {
-        return Vec::new();
-    }
     let place = &run.place;
     let repo = place.repo_root.as_ref().unwrap_or(&place.execution_root);
     let placed = |charge| PlacedCharge { charge, repo: repo.clone(), workflow: place.slug.clone() };

@@ -28,12 +28,26 @@ pub struct Fork {
     /// The commit that holds its work merged with that of this run, once it was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<String>,
-    /// Files in which both have changed the same lines; the merge has both sides of them.
+    /// What git could not decide in the merge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<String>,
+    pub conflicts: Vec<Conflict>,
+    /// Whether its step was verified since the merge, or a person has continued it after the conflicts
+    /// blocked it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub resolved: bool,
     /// Why its last attempt failed; `None`: its checks passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+}
+
+/// Changes of a step and of the steps before that git cannot bring together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conflict {
+    /// The files that take part, relative to the top of the worktree. Only a conflict about lines leaves
+    /// both sides in its file; others leave one.
+    pub paths: Vec<String>,
+    /// What git says about it, on one line.
+    pub what: String,
 }
 
 words! {
@@ -91,7 +105,7 @@ pub struct ForkMerge {
     pub commit: String,
     /// As [`Fork::conflicts`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub conflicts: Vec<String>,
+    pub conflicts: Vec<Conflict>,
     /// As [`Fork::failure`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -112,6 +126,16 @@ pub struct ForkBeginning {
     pub base: String,
     /// When.
     pub at: Timestamp,
+}
+
+impl Fork {
+    /// Conflicts of a merge that is in the checkout, or on its way there, and that stand yet.
+    pub fn open_conflicts(&self) -> &[Conflict] {
+        match self.resolved {
+            true => &[],
+            false => &self.conflicts,
+        }
+    }
 }
 
 impl Run {
@@ -290,6 +314,25 @@ impl Run {
             tokens: left(limits.tokens, tokens),
             cost,
         }
+    }
+
+    /// The run as if the attempts that have ended in these forks of it, and what they used, counted
+    /// already.
+    pub fn counting<'f>(&self, forks: impl IntoIterator<Item = (u32, &'f Run)>) -> Run {
+        let mut whole = self.clone();
+        for (step, fork) in forks {
+            let is_at_work =
+                |record: &StepRecord| matches!(record.status, StepStatus::InProgress(_));
+            let ended =
+                |record: &StepRecord| record.attempts.saturating_sub(u32::from(is_at_work(record)));
+            let of_fork = fork.steps.iter().map(ended).sum::<u32>();
+            if let Some(record) = whole.step_mut(step) {
+                // Its attempt in the run is the first one of its fork.
+                record.attempts = ended(record) + of_fork;
+            }
+            whole.add_usage(fork.usage);
+        }
+        whole
     }
 
     /// What this fork has used, as the run that it belongs to counts it.

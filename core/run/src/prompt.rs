@@ -1,6 +1,6 @@
 //! What an agent is told about its step.
 
-use super::fork::ForkState;
+use super::fork::Fork;
 use super::record::{Run, StepRecord};
 use onloop_syntax::text;
 use onloop_workflow::{Check, Loop};
@@ -58,8 +58,8 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
             .collect();
         out += &format!("Do not change these files: {}.\n", words.join(", "));
     }
-    if let Some(fork) = record.fork.as_ref().filter(|fork| fork.state == ForkState::Merging) {
-        out += &conflicts(&fork.conflicts);
+    if let Some(fork) = record.fork.as_ref().filter(|fork| !fork.open_conflicts().is_empty()) {
+        out += &conflicts(fork);
     }
     if let Loop::Until { condition, .. } = &step.repeat {
         out += &format!("\nThe step is repeated until: {}\n", text::one_line(condition));
@@ -86,16 +86,25 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
 }
 
 /// What an agent is told where the work of its step conflicts with that of other steps.
-fn conflicts(paths: &[String]) -> String {
+fn conflicts(fork: &Fork) -> String {
     let mut out =
         "\n## Conflicts\n\nThis step is done already, beside other steps, and was merged \
-                   with their work. In these\nfiles both have changed the same lines, and both \
-                   sides are in them, between the lines\n`<<<<<<<`, `=======` and `>>>>>>>`. Bring \
-                   them together so that the work of all steps is kept,\nand do nothing else:\n\n"
+                   with their work.\nGit could not decide this:\n\n"
             .to_owned();
-    for path in paths {
-        out += &format!("- `{}`\n", text::one_line(path));
+    for conflict in fork.open_conflicts() {
+        let paths: Vec<String> =
+            conflict.paths.iter().map(|path| format!("`{}`", text::one_line(path))).collect();
+        out += &format!("- {}: {}\n", paths.join(", "), conflict.what);
     }
+    let commit = fork.merged.as_deref().unwrap_or_default();
+    out += &format!(
+        "\nWhere both have changed the same lines, both sides are in the file, between the lines \
+         `<<<<<<<`,\n`=======` and `>>>>>>>`. Otherwise the folder has one side only. Each side is \
+         whole in git:\n`git show {commit}^1:PATH` is the work of the other steps, `git show \
+         {commit}^2:PATH` that of\nthis step. Bring them together so that the work of all steps is \
+         kept, and do nothing else.\nA conflict of which you change no file counts as unresolved, and \
+         a person decides it.\n"
+    );
     out
 }
 

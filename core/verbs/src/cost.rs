@@ -1,6 +1,6 @@
 //! `onloop cost`: what the agents of this machine have cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use onloop_documents::cost::{Charge, Sum};
 use onloop_effect::{Exit, Io};
@@ -89,11 +89,19 @@ pub(crate) async fn cost(io: &Io, args: &CostArgs) -> Result<Exit, CommandError>
 
 async fn of_runs(io: &Io) -> Vec<PlacedCharge> {
     let mut all = Vec::new();
-    for found in find_everywhere(io).await {
+    let found = find_everywhere(io).await;
+    let runs = found.iter().filter_map(|found| found.run().ok());
+    let at_work: BTreeSet<&str> =
+        runs.flat_map(|run| run.forked_steps()).map(|(_, fork)| fork.run.as_str()).collect();
+    for found in &found {
         let Ok(run) = found.run() else {
             io.note(format!("warning: run {} cannot be read and is left out", found.id)).await;
             continue;
         };
+        if run.fork_of.is_some() && !at_work.contains(run.id.as_str()) {
+            // The run that it belongs to counts what it used.
+            continue;
+        }
         all.extend(placed_charges(run));
     }
     all

@@ -16,7 +16,7 @@ use context::FinishContext;
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::lookup::select::{Fitting, RunName, open, select};
+use onloop_engine::lookup::select::{Fitting, RunName, demand_whole, open, select};
 use onloop_engine::run::advice::first_command;
 use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::run::options::DriveArgs;
@@ -252,6 +252,7 @@ fn outcome_line(run: &Run, commit: Option<&str>) -> String {
 /// One finish at a time in a repository.
 async fn alone(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError> {
     let store = named(io, id).await?;
+    demand_whole(store.run())?;
     let home = context::home(io, store.run()).await?;
     prepare_folder(io, &home).await?;
     let lock = StateHome::of(io)?.finish_lock(&home);

@@ -7,9 +7,11 @@ use onloop_engine::run::change::change_by;
 use onloop_engine::run::checkpoint::{CheckpointOutcome, take_checkpoint, unknown_checkpoint};
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::forks;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::state::store::Store;
 use onloop_run::{Checkpoint, DecisionChannel, Event};
+use onloop_workflow::graph::step_list;
 
 /// Arguments of `onloop undo`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -44,6 +46,7 @@ async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), CommandError> {
 
 async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), CommandError> {
     end_survivors(io, store.run()).await?;
+    forks::stop(io, store.run()).await;
     let now = store.run().next_undone();
     match take_checkpoint(io, store, now).await {
         CheckpointOutcome::Taken => {}
@@ -76,6 +79,11 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
         now.name()
     ))
     .await;
+    let forked: Vec<u32> = store.run().forked_steps().map(|(step, _)| step).collect();
+    if !forked.is_empty() {
+        let steps = step_list(&forked);
+        io.note(format!("Begun anew when the run continues, in new worktrees: {steps}")).await;
+    }
     Ok(())
 }
 

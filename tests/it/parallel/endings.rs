@@ -29,7 +29,7 @@ fn is_at_work(project: &Workspace) -> bool {
 }
 
 /// The drivers of forks that live.
-fn drivers(project: &Workspace) -> Vec<i32> {
+pub(super) fn drivers(project: &Workspace) -> Vec<i32> {
     let forks = project.kept_ids().into_iter().filter(|id| id.contains(".step-"));
     forks
         .filter_map(|id| {
@@ -57,6 +57,37 @@ fn an_interrupt_ends_all_drivers_and_the_run_is_resumed() {
     output_of(child).expect_exit(130);
     assert_eq!(drivers(&project), [] as [i32; 0]);
     completes(&project);
+}
+
+#[test]
+fn a_step_at_work_is_no_run_that_a_person_continues_or_decides() {
+    let project = waiting();
+    let child = begin(&project, &["run", "--agent", "script"]);
+    wait_until("both work", || is_at_work(&project));
+    let ids = project.kept_ids();
+    let (id, fork) = (&ids[0], &ids[1]);
+    let expected = format!("run `{fork}` is step 1 of run `{id}`, which drives it");
+    for (exit, verb) in [
+        (4, &["resume", fork][..]),
+        (4, &["stop", fork]),
+        (4, &["approve", fork]),
+        (4, &["abandon", fork, "--reason", "x"]),
+        (1, &["finish", fork, "merge"]),
+        (4, &["undo", "0", "--run-id", fork]),
+        (1, &["step", "1", "reopen", "--reason", "x", "--run-id", fork]),
+    ] {
+        let said = project.onloop(verb).expect_exit(exit).stderr;
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&expected), "{verb:?}: {said}");
+        assert!(said.ends_with(&format!("onloop status {id}")), "{verb:?}: {said}");
+    }
+    // What shows it is allowed.
+    project.onloop(&["status", fork]).expect_exit(0);
+    assert_eq!(drivers(&project).len(), 2);
+    std::fs::write(shared(&project, "go"), "").unwrap();
+    output_of(child).expect_exit(0);
+    // Nor is it afterwards.
+    project.onloop(&["finish", fork, "merge"]).expect_exit(1);
 }
 
 #[test]
@@ -136,4 +167,40 @@ fn a_run_that_is_discarded_takes_its_forks_along() {
     project.onloop(&["finish", "w", "discard", "--confirm", "discard"]).expect_exit(0);
     assert_eq!(worktrees(&project), 1, "{}", project.git_says(&["worktree", "list"]));
     assert_eq!(project.git_says(&["branch", "--list", "onloop/*"]), "");
+}
+
+/// The merge would not have it, and the worktree is the only place where it is.
+#[test]
+fn work_that_no_commit_holds_blocks_the_step_and_its_worktree_stays() {
+    let commit = "git -c user.name=S -c user.email=s@example.org commit -q --allow-empty -m x";
+    for (script, why) in [
+        (format!("git init -q sub && cd sub && {commit}"), "`sub` is a repository of its own"),
+        ("git init -q sub && touch sub/x".to_owned(), "its checkpoint leaves out sub"),
+        ("echo 'gitdir: nowhere' > .git; mkdir sub".to_owned(), "last attempt has no checkpoint"),
+    ] {
+        let steps = [Step("", "true", "touch a.txt"), Step("depends_on: []\n", "true", &script)];
+        let project = project("max_parallel: 2\n", &steps);
+        run(&project, &[]).expect_exit(1);
+        let reason = project.record()["steps"][1]["block_reason"].as_str().unwrap().to_owned();
+        assert!(reason.contains(why), "{reason}");
+        let (_, kept) = reason.split_once("what it did is in ").expect("it says where");
+        assert!(std::path::Path::new(kept).join("sub").exists(), "{reason}");
+    }
+}
+
+#[test]
+fn a_protected_file_that_a_step_beside_others_changed_does_not_come_along() {
+    let project = project(
+        "max_parallel: 2\nprotect: [base.txt]\n",
+        &[
+            Step("", "true", "touch a.txt"),
+            Step("depends_on: []\n", "true", "echo changed > base.txt; touch b.txt"),
+        ],
+    );
+    let said = run(&project, &[]).expect_exit(1).stderr;
+    assert!(said.contains("the agent changed base.txt, which is protected"), "{said}");
+    let worktree = project.worktree("hotl/w");
+    assert!(worktree.join("b.txt").exists(), "{said}");
+    let base = std::fs::read_to_string(worktree.join("base.txt")).unwrap();
+    assert!(base.starts_with("one\n"), "{base}");
 }

@@ -87,13 +87,29 @@ impl Fitting {
 /// No run is meant, or several are, or its record cannot be used.
 pub async fn open(io: &Io, wanted: Option<&str>, fitting: Fitting) -> Result<Store, CommandError> {
     let Selected { id, store } = select(io, wanted, fitting).await?;
-    match store {
-        Some(store) => Ok(*store),
+    let store = match store {
+        Some(store) => *store,
         None => match Store::open(io, &id).await {
-            Ok(store) => Ok(store),
-            Err(error) => Err(unusable_record(io, &id, error).await),
+            Ok(store) => store,
+            Err(error) => return Err(unusable_record(io, &id, error).await),
         },
+    };
+    if fitting != Fitting::Latest {
+        demand_whole(store.run())?;
     }
+    Ok(store)
+}
+
+/// Refuses a step that works beside others where a whole run is meant: its run drives it.
+///
+/// # Errors
+///
+/// The run is such a step; names its run.
+pub fn demand_whole(run: &Run) -> Result<(), CommandError> {
+    let Some(fork) = &run.fork_of else { return Ok(()) };
+    let whole = &fork.run;
+    let what = format!("run `{}` is step {} of run `{whole}`, which drives it", run.id, fork.step);
+    Err(CommandError::refused(what).fix_by("name that run", format!("onloop status {whole}")))
 }
 
 /// The run that is meant.

@@ -50,8 +50,8 @@ pub(crate) async fn agree(
 ) -> Result<(), CommandError> {
     let place = &store.run().place;
     let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
-    if store.run().settings.plan_digest.is_empty() {
-        // Records of older generations are not bound to a file.
+    if store.run().settings.plan_digest.is_empty() || store.run().fork_of.is_some() {
+        // Records of older generations are not bound to a file, and a fork to the one of its run.
         return Ok(());
     }
     let worked_on = match look(io, &path).await {

@@ -39,11 +39,7 @@ pub fn next_commands(run: &Run) -> String {
             "Fix what the review found, then review again:\n  {resume}\n\
              Or accept the verdict and continue:\n  onloop approve {id}"
         ),
-        Next::Ask(Question::Budget { .. }) => format!(
-            "{}\nRaise it and continue, for example:\n  {resume}{}",
-            budget_words(run),
-            raise_options(run)
-        ),
+        Next::Ask(Question::Budget { .. }) => budget_commands(run),
         Next::Ask(Question::Interrupted { step }) => format!(
             "Step {step} was interrupted. Run it again:\n  {resume} --interrupted redo\n\
              Or inspect it and mark it as done:\n  {resume} --interrupted done"
@@ -76,6 +72,16 @@ pub fn next_commands(run: &Run) -> String {
         | Next::Finalize
         | Next::Finished => format!("Continue:\n  {resume}"),
     }
+}
+
+/// What a person does about a bound that the run has reached.
+pub(crate) fn budget_commands(run: &Run) -> String {
+    format!(
+        "{}\nRaise it and continue, for example:\n  {}{}",
+        budget_words(run),
+        resume_command(run),
+        raise_options(run)
+    )
 }
 
 /// What a person does about an unfinished run first, and the command for it.

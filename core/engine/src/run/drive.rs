@@ -129,8 +129,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     match cx.store.run().next() {
         Next::Start { step, .. } => {
             if let Some(reason) = repeats(cx, step) {
-                cx.store.apply(Event::StepBlocked { step, reason })?;
-                return Ok(());
+                return block(cx, step, reason).await;
             }
             cx.store.apply(Event::StepStarted { step })?;
             // That it works beside others was said when its worktree was made.
@@ -173,8 +172,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             {
                 return record_acted(cx, step, outcome).await;
             }
-            let record = cx.run().step(step).expect("`next` names steps that exist");
-            if let Some(reason) = forks::unresolved(cx.io, cx.run(), record).await {
+            if let Some(reason) = forks::unresolved(cx, step).await {
                 return record_acted(cx, step, ActionOutcome::Stuck(reason)).await;
             }
             let is_stale = cx.store.run().step(step).is_some_and(StepRecord::is_stale);
@@ -199,9 +197,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             cx.store.note(approval_line(step, reason, cx.store.run().settings.risk));
             say_step(cx, step);
         }
-        Next::Block { step, reason } => {
-            cx.store.apply(Event::StepBlocked { step, reason })?;
-        }
+        Next::Block { step, reason } => block(cx, step, reason).await?,
         Next::Review { step } => {
             cx.store.commit().await?;
             let (checks, timeout_ms) = (&cx.options.checks, cx.options.turns.timeout_ms);
@@ -282,6 +278,14 @@ async fn take_merge(cx: &mut RunContext<'_>, step: u32) -> Result<bool, Halt> {
     record_acted(cx, step, outcome).await?;
     going_on(checkpoint_turn(cx.io, cx.store, step).await)?;
     Ok(true)
+}
+
+/// Blocks a step. A person who continues it afterwards has read which conflicts stand.
+async fn block(cx: &mut RunContext<'_>, step: u32, mut reason: String) -> Result<(), Halt> {
+    if let Some(conflict) = forks::unresolved(cx, step).await {
+        reason = format!("{reason}; {conflict}");
+    }
+    Ok(cx.store.apply(Event::StepBlocked { step, reason })?)
 }
 
 /// Why another attempt at a step would be the same again. A script has no choice but to do the same, and

@@ -4,6 +4,7 @@ use crate::error::{CommandError, ErrorKind};
 use crate::notify;
 use crate::run::advice::{self, next_commands, resume_command};
 use crate::run::context::{Halt, RunContext};
+use crate::run::forks;
 use crate::run::gate::facts;
 use crate::run::options::RunOptions;
 use crate::run::review;
@@ -136,7 +137,13 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         io.note(format!("Used by agents: {used}")).await;
     }
     if exit != Exit::Done {
-        io.note(next_commands(run)).await;
+        let commands = match forks::over_budget(io, run).await {
+            Some(whole) if exit == Exit::Paused && run.forked_steps().next().is_some() => {
+                advice::budget_commands(&whole)
+            }
+            _ => next_commands(run),
+        };
+        io.note(commands).await;
     }
     if exit == Exit::Done {
         tell_place(io, run).await;

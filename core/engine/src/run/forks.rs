@@ -5,6 +5,7 @@
 //! process, and the next one finds it.
 
 mod begin;
+mod conflicts;
 mod merge;
 
 use std::collections::BTreeMap;
@@ -18,7 +19,8 @@ use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, Store};
 pub(crate) use begin::remove_unrecorded;
 use begin::{begin_fork, can_merge};
-pub(crate) use merge::{Merged, settle, unresolved};
+pub(crate) use conflicts::unresolved;
+pub(crate) use merge::{Merged, settle};
 use onloop_agents::Agent;
 use onloop_effect::{Io, has_redaction};
 use onloop_run::{Event, ForkState, ForkUse, Next, Run, RunStatus, exceeded};
@@ -110,7 +112,7 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             drop_fork(cx, *step, id, "its record is gone").await?;
         }
     }
-    if !exceeded(cx.run()).is_empty() {
+    if over_budget(cx.io, cx.run()).await.is_some() {
         return Ok(());
     }
     let ready = cx.run().ready_to_fork();
@@ -148,20 +150,18 @@ pub(crate) async fn wait(
             return Err(Halt::Again);
         };
         let Some(fork) = opened(cx.io, &id).await else { continue };
-        match standing(cx, step, fork).await? {
-            Standing::Over(failure) => {
-                let Some(fork) = opened(cx.io, &id).await else { continue };
-                tell(cx, &fork).await;
-                return Ok((fork, failure));
-            }
-            Standing::Waits(what) => {
-                return Err(cx.pause(&format!("step {step} waits: {what}")).await);
-            }
-            Standing::Works => {}
+        let standing = standing(cx, step, fork).await?;
+        if let Standing::Over(failure) = standing {
+            let Some(fork) = opened(cx.io, &id).await else { continue };
+            tell(cx, &fork).await;
+            return Ok((fork, failure));
         }
-        if let Some(reason) = over_budget(cx).await {
+        if let Some(whole) = over_budget(cx.io, cx.run()).await {
             stop(cx.io, cx.run()).await;
-            return Err(cx.pause(&reason).await);
+            return Err(cx.pause(&advice::budget_words(&whole)).await);
+        }
+        if let Standing::Waits(what) = standing {
+            return Err(cx.pause(&format!("step {step} waits: {what}")).await);
         }
         let folders = folders(cx).await;
         match cx.io.changes(folders, LOOK_MS).await {
@@ -264,16 +264,14 @@ async fn tell(cx: &mut RunContext<'_>, fork: &Store) {
     }
 }
 
-/// Why the run has to stop: what the forks at work have used counts as well.
-async fn over_budget(cx: &RunContext<'_>) -> Option<String> {
-    let mut whole = cx.run().clone();
-    for (_, fork) in cx.run().forked_steps() {
-        if let Some(fork) = opened(cx.io, &fork.run).await {
-            let usage = Event::UsageReported(fork.run().usage);
-            whole.apply(cx.io.now(), &usage).ok()?;
-        }
+/// The run, with what its forks at work have used, if that passes a bound.
+pub(crate) async fn over_budget(io: &Io, run: &Run) -> Option<Run> {
+    let mut forks = Vec::new();
+    for (step, fork) in run.forked_steps() {
+        forks.extend(opened(io, &fork.run).await.map(|fork| (step, fork)));
     }
-    (!exceeded(&whole).is_empty()).then(|| advice::budget_words(&whole))
+    let whole = run.counting(forks.iter().map(|(step, fork)| (*step, fork.run())));
+    (!exceeded(&whole).is_empty()).then_some(whole)
 }
 
 async fn folders(cx: &RunContext<'_>) -> Vec<String> {
@@ -298,6 +296,8 @@ async fn drop_fork(cx: &mut RunContext<'_>, step: u32, id: &str, reason: &str) -
     };
     let (reason, used) = (reason.to_owned(), Box::new(used));
     cx.store.apply(Event::ForkDropped { step, reason, used })?;
+    let line = cx.run().events.last().map(|entry| entry.text.clone()).unwrap_or_default();
+    cx.store.note(line);
     cx.store.commit().await?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::agent::{AgentArgs, choose_agents, demand_present};
 use crate::lookup::runs::{Found, find_all};
-use crate::lookup::select::{Fitting, RunName, Selected, select};
+use crate::lookup::select::{Fitting, RunName, Selected, demand_whole, select};
 use crate::notify;
 use crate::run::adopt::Edited;
 use crate::run::attach::{attach, background_driver};
@@ -154,6 +154,9 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         }
         (Err(error), _) => return Err(unusable_record(io, &id, error).await),
     };
+    if !args.background {
+        demand_whole(store.run())?;
+    }
     let root = store.run().place.execution_root.clone();
     if io.stat(&root).await.optional().is_ok_and(|stat| stat.is_none()) {
         return Err(without_checkout(store.run()));

@@ -158,10 +158,14 @@ impl Run {
 
     pub(super) fn report_usage(&mut self, usage: Usage) -> Result<(), Refusal> {
         self.demand_unfinished("usage_reported")?;
+        self.add_usage(usage);
+        Ok(())
+    }
+
+    pub(crate) fn add_usage(&mut self, usage: Usage) {
         self.0.usage.agents = self.usage.agents.saturating_add(usage.agents);
         self.0.usage.cost = self.usage.cost.plus(usage.cost, Money::saturating_add);
         self.0.usage.tokens = self.usage.tokens.plus(usage.tokens, u64::saturating_add);
-        Ok(())
     }
 
     pub(super) fn change_budgets(&mut self, at: Timestamp, to: &Budgets) -> Result<(), Refusal> {

@@ -108,6 +108,9 @@ impl Run {
                         _ => StepStatus::InProgress(Phase::Interrupted),
                     };
                     record.uncounted = record.attempts;
+                    if let Some(fork) = record.fork.as_mut() {
+                        fork.resolved = !fork.conflicts.is_empty();
+                    }
                 }
                 StepStatus::Pending
                 | StepStatus::InProgress(_)

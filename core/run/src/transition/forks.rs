@@ -29,6 +29,7 @@ impl Run {
             state: ForkState::Working,
             merged: None,
             conflicts: Vec::new(),
+            resolved: false,
             failure: None,
         });
         let text = format!("→ Step {step}: {}, in a worktree of its own", record.step.name);
@@ -62,11 +63,12 @@ impl Run {
         let conflicts = merge.conflicts.len() as u64;
         let with = match conflicts {
             0 => String::new(),
-            _ => format!(", with conflicts in {}", text::counted(conflicts, "file")),
+            _ => format!(", with {}", text::counted(conflicts, "conflict")),
         };
         let mark = if conflicts == 0 { "✓" } else { "⚠" };
         let text = format!("{mark} Step {step}: Merged into the work of the run{with}");
-        self.log(at, "fork_merged", Some(step), text, &merge.conflicts.join("\n"));
+        let said: Vec<&str> = merge.conflicts.iter().map(|conflict| &*conflict.what).collect();
+        self.log(at, "fork_merged", Some(step), text, &said.join("\n"));
         Ok(())
     }
 
@@ -127,6 +129,14 @@ impl Run {
         let fork = self.step_mut(step).and_then(|record| record.fork.as_mut());
         if let Some(fork) = fork.filter(|fork| fork.state == ForkState::Merging) {
             fork.state = ForkState::Merged;
+        }
+    }
+
+    /// What git could not decide does not stand any more.
+    pub(super) fn resolve_conflicts(&mut self, step: u32) {
+        let fork = self.step_mut(step).and_then(|record| record.fork.as_mut());
+        if let Some(fork) = fork.filter(|fork| !fork.conflicts.is_empty()) {
+            fork.resolved = true;
         }
     }
 

@@ -215,6 +215,7 @@ impl Run {
         let report_full = self.settings.report_full;
         let changed_nothing = self.changed_nothing(record, Phase::Acted);
         self.0.acting = None;
+        self.resolve_conflicts(step);
         let record = self.step_mut(step).expect("looked up above");
         record.results = results.to_vec();
         record.stale = false;

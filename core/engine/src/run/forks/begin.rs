@@ -54,7 +54,9 @@ async fn base(cx: &mut RunContext<'_>) -> Result<Option<String>, Halt> {
         CheckpointKind::Begun | CheckpointKind::Verified => true,
         CheckpointKind::Started | CheckpointKind::Acted | CheckpointKind::Undone => false,
     });
-    Ok(verified.map(|taken| taken.commit.clone()))
+    // A step may need a file that the checkpoint leaves out.
+    let complete = verified.filter(|taken| taken.complete);
+    Ok(complete.map(|taken| taken.commit.clone()))
 }
 
 /// Removes what a process left that ended between making the fork of a step and recording it. Nothing has

@@ -2,16 +2,18 @@
 //! recorded, in the worktree of the run.
 
 use crate::git::hardened::says;
-use crate::run::checkpoint::{CheckpointOutcome, take_checkpoint};
+use crate::run::checkpoint::{CheckpointOutcome, left_out_line, snapshot_work, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
+use crate::run::forks::conflicts::conflicts_of;
 use crate::run::forks::{remove_worktree, wait};
 use crate::state::store::Store;
 use onloop_effect::{Failure, FailureKind, GitRequest, Io};
-use onloop_run::{
-    Checkpoint, CheckpointMoment, Event, Fork, ForkMerge, ForkState, Run, StepRecord,
-};
+use onloop_run::{Checkpoint, CheckpointMoment, Conflict, Event, Fork, ForkMerge, ForkState, Run};
 use onloop_syntax::limits;
 use onloop_syntax::text;
+
+/// The mode of a repository inside another one.
+const GITLINK_MODE: &str = "160000";
 
 /// What came of a fork.
 pub(crate) enum Merged {
@@ -19,7 +21,7 @@ pub(crate) enum Merged {
     Done,
     /// Its work is in the worktree of the run, and its last attempt failed for this reason.
     Failed(String),
-    /// These files have both sides; an agent has to bring them together.
+    /// Its work is in the worktree of the run, with conflicts; an agent has to resolve them.
     Conflicts,
     /// A person has to look: why, on one line.
     Stuck(String),
@@ -74,10 +76,26 @@ async fn merge(
     failure: Option<String>,
 ) -> Result<Option<String>, Halt> {
     let id = fork.run().id.clone();
-    let Some(theirs) = fork.run().last_checkpoint().cloned() else {
+    let Some(mut theirs) = fork.run().last_checkpoint().cloned() else {
         let why = failure.unwrap_or_else(|| "it has left no work".to_owned());
         return abandon(cx, step, fork, format!("run {id}: {why}")).await;
     };
+    if failure.is_some() {
+        // The checkpoint of a turn has what it did to protected files, which were brought back after it.
+        let attempt = fork.run().steps.first().map_or(0, |record| record.attempts);
+        match snapshot_work(cx.io, fork).await {
+            Ok(now) => theirs = Checkpoint::of(CheckpointMoment::Acted { step, attempt }, now),
+            Err(lost) if lost.is_interrupted() => return Err(Halt::Interrupted),
+            Err(lost) => {
+                let why = text::one_line(&lost.message);
+                return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
+            }
+        }
+    }
+    if let Some(why) = left_out(cx, step, fork.run(), &theirs).await {
+        let why = failure.map_or(why.clone(), |failure| format!("{failure}; {why}"));
+        return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
+    }
     let attempt = cx.run().step(step).map_or(0, |record| record.attempts);
     let moment = CheckpointMoment::Started { step, attempt };
     match take_checkpoint(cx.io, cx.store, moment).await {
@@ -114,6 +132,55 @@ async fn merge(
     Ok(None)
 }
 
+/// What a fork did that the checkpoint to be merged does not have.
+async fn left_out(
+    cx: &RunContext<'_>,
+    step: u32,
+    fork: &Run,
+    theirs: &Checkpoint,
+) -> Option<String> {
+    let attempts = fork.steps.first().map_or(0, |record| record.attempts);
+    let is_last = match theirs.moment {
+        CheckpointMoment::Acted { attempt, .. } | CheckpointMoment::Verified { attempt, .. } => {
+            attempt == attempts
+        }
+        CheckpointMoment::Started { .. } | CheckpointMoment::Undone { .. } => false,
+        CheckpointMoment::Begun => attempts == 0,
+    };
+    if !is_last {
+        return Some("its last attempt has no checkpoint".to_owned());
+    }
+    let Some(left) = theirs.left_out.first() else {
+        return changed_repository(cx, step, theirs).await;
+    };
+    let more = theirs.left_out_count.saturating_sub(1);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    Some(format!("its checkpoint leaves out {}{more}", left_out_line(left)))
+}
+
+/// A repository inside the work of a fork that it made or changed: its commits are in the worktree of the
+/// fork alone.
+async fn changed_repository(cx: &RunContext<'_>, step: u32, theirs: &Checkpoint) -> Option<String> {
+    let run = cx.run();
+    let base = &fork_of(run, step).base;
+    let words = ["diff-tree", "-r", "-z", "--raw", "--no-renames", base, &theirs.commit];
+    let root = &run.place.execution_root;
+    let said = match says(cx.io, root, &words, None, limits::GIT_ACT_TIMEOUT_MS).await {
+        Ok(said) => said,
+        Err(failure) => return Some(text::one_line(&failure.message)),
+    };
+    let said = String::from_utf8_lossy(&said);
+    // `:OLDMODE MODE …`, then the path.
+    let mut parts = said.split('\0');
+    while let (Some(entry), Some(path)) = (parts.next(), parts.next()) {
+        if entry.split(' ').nth(1) == Some(GITLINK_MODE) {
+            let path = text::one_line(path);
+            return Some(format!("`{path}` is a repository of its own, with other commits"));
+        }
+    }
+    None
+}
+
 /// Gives up a fork whose work cannot be merged, and keeps its worktree; returns what a person is told.
 async fn abandon(
     cx: &mut RunContext<'_>,
@@ -131,11 +198,11 @@ async fn abandon(
 /// A merge that no checkout has yet.
 struct MadeMerge {
     commit: String,
-    conflicts: Vec<String>,
+    conflicts: Vec<Conflict>,
 }
 
 /// Merges two checkpoints into a commit with this name below `refs/onloop/`. The work itself cannot choose
-/// how: its attributes are not read.
+/// how: its attributes are not read. Neither can a driver that the configuration names for every file.
 async fn make_merge(
     io: &Io,
     run: &Run,
@@ -143,7 +210,8 @@ async fn make_merge(
     name: &str,
     step: u32,
 ) -> Result<MadeMerge, Failure> {
-    let root = &run.place.execution_root;
+    // Elsewhere git names files relative to the folder.
+    let root = run.place.worktree_path.as_ref().unwrap_or(&run.place.execution_root);
     let ask = async |words: &[&str]| {
         let said = says(io, root, words, Some(Vec::new()), limits::GIT_ACT_TIMEOUT_MS).await?;
         Ok::<String, Failure>(String::from_utf8_lossy(&said).into_owned())
@@ -156,20 +224,25 @@ async fn make_merge(
         "merge.conflictStyle=merge",
         "-c",
         "merge.renames=true",
+        "-c",
+        "merge.directoryRenames=false",
+        "-c",
+        "merge.default=onloop-no-driver",
         "merge-tree",
         "--write-tree",
         "-z",
         "--name-only",
-        "--no-messages",
         &ours.commit,
         &theirs.commit,
     ])
     .await?;
-    let mut parts = merged.split('\0').filter(|part| !part.is_empty());
+    let mut parts = merged.split('\0');
     let tree = parts.next().unwrap_or_default().to_owned();
-    let mut conflicts: Vec<String> = parts.map(str::to_owned).collect();
-    conflicts.sort();
-    conflicts.dedup();
+    let mut conflicts = conflicts_of(parts);
+    for conflict in &mut conflicts {
+        let what = conflict.what.replace(&ours.commit, "the steps before");
+        conflict.what = text::one_line(&what.replace(&theirs.commit, &format!("step {step}")));
+    }
     if tree.is_empty() {
         return Err(Failure::new(FailureKind::Other, "git says nothing about the merge"));
     }
@@ -192,52 +265,4 @@ async fn make_merge(
     let commit = commit.trim().to_owned();
     ask(&["update-ref", &format!("refs/onloop/{name}"), &commit]).await?;
     Ok(MadeMerge { commit, conflicts })
-}
-
-/// Why the merge of a step does not hold: files that still have both sides. They are named with the
-/// checkpoints that keep each side.
-pub(crate) async fn unresolved(io: &Io, run: &Run, record: &StepRecord) -> Option<String> {
-    let fork = record.fork.as_ref().filter(|fork| !fork.conflicts.is_empty())?;
-    let top = run.place.worktree_path.as_ref()?;
-    let mut left = Vec::new();
-    for path in &fork.conflicts {
-        let limit = limits::CHECKPOINT_FILE_BYTES;
-        let Ok((bytes, _)) = io.read(&format!("{top}/{path}"), limit).await else { continue };
-        if has_both_sides(&bytes) {
-            left.push(format!("`{}`", text::one_line(path)));
-        }
-    }
-    if left.is_empty() {
-        return None;
-    }
-    let (id, step, files) = (&run.id, record.step.number, left.join(", "));
-    let theirs = &fork.run;
-    Some(format!(
-        "the conflict with other steps is not resolved in {files}; the work before is \
-         `refs/onloop/{id}/{step}-1-start`, that of the step `refs/onloop/{theirs}/`"
-    ))
-}
-
-/// Whether a file has the lines with which git marks a conflict.
-fn has_both_sides(bytes: &[u8]) -> bool {
-    let has = |mark: &[u8]| {
-        bytes.split(|byte| *byte == b'\n').any(|line| {
-            line.starts_with(mark) && matches!(line.get(mark.len()), None | Some(b' ' | b'\r'))
-        })
-    };
-    has(b"<<<<<<<") && has(b"=======") && has(b">>>>>>>")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_conflict_is_known_by_its_three_marks() {
-        assert!(has_both_sides(b"a\n<<<<<<< ours\nb\n=======\nc\n>>>>>>> theirs\n"));
-        assert!(has_both_sides(b"<<<<<<< o\r\n=======\r\n>>>>>>> t\r\n"));
-        for fine in ["Title\n=======\n", "<<<<<<<<\n========\n>>>>>>>>\n", "", "a <<<<<<< b\n"] {
-            assert!(!has_both_sides(fine.as_bytes()), "{fine}");
-        }
-    }
 }
