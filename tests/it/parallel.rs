@@ -147,7 +147,7 @@ fn without_a_worktree_the_steps_run_one_after_the_other_and_the_run_says_so() {
         said.contains("note: the steps run one after the other: the run has no worktree"),
         "{said}"
     );
-    assert!(!said.contains("of its own\n"), "{said}");
+    assert!(!said.contains("in a worktree of its own"), "{said}");
     assert_eq!(forks(&project), ["done -", "done -"]);
 }
 
