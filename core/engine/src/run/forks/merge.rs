@@ -31,7 +31,7 @@ pub(crate) enum Merged {
 pub(crate) async fn settle(cx: &mut RunContext<'_>, step: u32) -> Result<Merged, Halt> {
     let state = fork_of(cx.run(), step).state;
     if matches!(state, ForkState::Working | ForkState::Outdated) {
-        let (fork, failure) = wait(cx, step).await?;
+        let (fork, failure) = Box::pin(wait(cx, step)).await?;
         if let Some(why) = merge(cx, step, &fork, failure).await? {
             return Ok(Merged::Stuck(why));
         }
