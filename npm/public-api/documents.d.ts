@@ -208,6 +208,7 @@ export interface RunView {
     started_at: string;
     last_update: string;
     completed_at: string | null;
+    current_steps: number[];
     total_steps: number;
     completed_steps: number;
     failed_steps: number;
@@ -234,6 +235,7 @@ export interface RunView {
         denied: number;
         usage: UsageView;
         checks?: CheckView[];
+        fork?: ForkView;
     }[];
     usage: UsageView;
     confined: HoldView[];
@@ -243,6 +245,14 @@ export interface RunView {
         findings: string;
     } | null;
     asks?: AsksView;
+}
+export interface ForkView {
+    run: string;
+    base: string;
+    state: "working" | "merging" | "merged" | "outdated";
+    merged?: string;
+    conflicts?: string[];
+    failure?: string;
 }
 export type StepStatus = "pending" | "in_progress" | "done" | "failed" | "blocked";
 export interface PullRequestView {
@@ -381,6 +391,7 @@ export interface Receipt {
         block_reason: string | null;
         warnings: WarningView[];
         inputs: InputsView[];
+        fork?: ForkView;
     }[];
     unchecked: number;
     verified_on: "worktree" | "clean_checkout";
