@@ -71,7 +71,7 @@ for (const [name, [command, ...args]] of Object.entries(SERVERS)) {
     };
 
     assert.equal((await call("lint", {})).errors, 0);
-    assert.equal((await call("lint", { files: ["none.md"] }, "failed")).unreadable[0].path, "none.md");
+    assert.equal((await call("lint", { files: ["none.md"] }, "usage")).unreadable[0].path, "none.md");
     const begun = await call("begin", { mode: "branch" });
     const run = { run_id: begun.run_id };
     assert.equal((await call("next", run)).action, "start");

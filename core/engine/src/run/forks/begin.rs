@@ -13,8 +13,17 @@ use onloop_run::{CheckpointKind, DecisionChannel, Event, ForkBeginning, Place, R
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
-/// The oldest git that merges without a checkout and without reading attributes from the work.
-const GIT_THAT_MERGES: (u32, u32) = (2, 41);
+/// The oldest git that merges without a checkout.
+const GIT_THAT_MERGES: (u32, u32) = (2, 38);
+
+/// The version of git, as its first two numbers.
+pub(super) async fn git_version(io: &Io, root: &str) -> Result<(u32, u32), Failure> {
+    let said = says(io, root, &["version"], None, limits::GIT_QUESTION_TIMEOUT_MS).await?;
+    let said = String::from_utf8_lossy(&said);
+    let version = said.split_whitespace().nth(2).unwrap_or_default();
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    Ok((numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)))
+}
 
 /// Whether git can merge forks.
 ///
@@ -22,19 +31,12 @@ const GIT_THAT_MERGES: (u32, u32) = (2, 41);
 ///
 /// It is too old, or does not answer: why, as a clause.
 pub(super) async fn can_merge(io: &Io, root: &str) -> Result<(), String> {
-    let (major, minor) = GIT_THAT_MERGES;
-    let said = says(io, root, &["version"], None, limits::GIT_QUESTION_TIMEOUT_MS)
-        .await
-        .map_err(|failure| failure.message)?;
-    let said = String::from_utf8_lossy(&said);
-    let version = said.split_whitespace().nth(2).unwrap_or_default();
-    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
-    let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let found = git_version(io, root).await.map_err(|failure| failure.message)?;
     if found >= GIT_THAT_MERGES {
         return Ok(());
     }
-    let version = text::ellipsis(&text::one_line(version), 40);
-    Err(format!("git {version} cannot merge them; they need git {major}.{minor}"))
+    let ((major, minor), (wanted, least)) = (found, GIT_THAT_MERGES);
+    Err(format!("git {major}.{minor} cannot merge them; they need git {wanted}.{least}"))
 }
 
 /// The commit of the last work of which all checks held; `None`: there is none now. A process that ended

@@ -1,9 +1,11 @@
 //! Merging the work of a fork into that of its run: without a checkout first, then, once the merge is
 //! recorded, in the worktree of the run.
 
+use crate::git::checkout;
 use crate::git::hardened::says;
 use crate::run::checkpoint::{CheckpointOutcome, left_out_line, snapshot_work, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
+use crate::run::forks::begin::git_version;
 use crate::run::forks::conflicts::conflicts_of;
 use crate::run::forks::{remove_worktree, wait};
 use crate::state::store::Store;
@@ -195,6 +197,9 @@ async fn abandon(
     Ok(Some(format!("{why}; what it did is in {path}")))
 }
 
+/// The first git that takes attributes from a tree instead of the checkout.
+const GIT_WITH_ATTR_SOURCE: (u32, u32) = (2, 41);
+
 /// A merge that no checkout has yet.
 struct MadeMerge {
     commit: String,
@@ -216,10 +221,24 @@ async fn make_merge(
         let said = says(io, root, words, Some(Vec::new()), limits::GIT_ACT_TIMEOUT_MS).await?;
         Ok::<String, Failure>(String::from_utf8_lossy(&said).into_owned())
     };
-    let none = ask(&["hash-object", "-t", "tree", "--stdin"]).await?;
-    let attributes = format!("--attr-source={}", none.trim());
+    let without = match git_version(io, root).await? >= GIT_WITH_ATTR_SOURCE {
+        true => {
+            let none = ask(&["hash-object", "-t", "tree", "--stdin"]).await?;
+            format!("--attr-source={}", none.trim())
+        }
+        // A bare repository has no file of attributes.
+        false => match checkout::find(io, root).await {
+            Some(checkout) => format!("--git-dir={}", checkout.common_folder(io).await),
+            None => return Err(Failure::new(FailureKind::NotFound, "the repository is gone")),
+        },
+    };
+    let bare = format!("core.bare={}", without.starts_with("--git-dir="));
     let merged = ask(&[
-        &attributes,
+        &without,
+        "-c",
+        &bare,
+        "-c",
+        "core.attributesFile=/dev/null",
         "-c",
         "merge.conflictStyle=merge",
         "-c",
