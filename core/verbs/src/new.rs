@@ -30,7 +30,7 @@ pub enum Template {
     Bugfix,
     /// Something that must keep working while its shape changes.
     Refactor,
-    /// Something in parts: what they share, the parts at the same time, then everything together.
+    /// Parts at the same time, then everything together.
     Parallel,
 }
 

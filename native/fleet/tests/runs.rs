@@ -249,7 +249,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
         "warning: run {run}: the fleet refuses the request: {} on the server cannot be read: its journal is none: ",
         file.display()
     );
-    assert!(said.starts_with(&why) && changed.status.code() == Some(4), "{said}");
+    assert!(said.starts_with(&why) && changed.status.code() == Some(2), "{said}");
     fs::write(&file, sound).expect("written");
     let home = fleet.onloop_as("other", "shop", &["resume", &run]);
     assert!(home.status.success(), "{}", fleet.all(&home));
@@ -379,7 +379,7 @@ fn a_run_is_found_by_its_id_wherever_the_fleet_is_known() {
     fleet.wait(&run, waits);
     let elsewhere = |folder: &str, words: &[&str]| fleet.onloop_as("elsewhere", folder, words);
     let unknown = elsewhere("home", &["status", "sell-nothing"]);
-    assert_eq!(unknown.status.code(), Some(4), "{}", fleet.all(&unknown));
+    assert_eq!(unknown.status.code(), Some(2), "{}", fleet.all(&unknown));
     let gate = elsewhere("home", &["gate", "1", "approved", "--run-id", &run]);
     assert!(gate.status.success(), "{}", fleet.all(&gate));
     fleet.wait(&run, is_over);

@@ -38,12 +38,26 @@ impl SimRepository {
                 let commit = self.commit(files, vec![(*ours).to_owned(), (*theirs).to_owned()]);
                 SimProcess::exit(0, &format!("{commit}\n"))
             }
+            ("diff-tree", ["-r", "-z", form, "--no-renames", from, to]) => {
+                self.diff_tree(*form == "--raw", from, to)
+            }
             ("update-ref", [name, commit]) => {
                 self.refs.insert((*name).to_owned(), (*commit).to_owned());
                 SimProcess::exit(0, "")
             }
             (verb, words) => panic!("the simulated git does not know {verb} {words:?}"),
         }
+    }
+
+    /// The files that differ, with their modes or without.
+    fn diff_tree(&self, with_modes: bool, from: &str, to: &str) -> SimProcess {
+        let files = |commit: &str| self.files(commit).expect("callers name commits").clone();
+        let (from, to) = (files(from), files(to));
+        let paths: BTreeSet<&String> = from.keys().chain(to.keys()).collect();
+        let changed = paths.into_iter().filter(|path| from.get(*path) != to.get(*path));
+        let modes = if with_modes { ":100644 100644 0 0 M\0" } else { "" };
+        let said: String = changed.map(|path| format!("{modes}{path}\0")).collect();
+        SimProcess::exit(0, &said)
     }
 
     /// Merges file by file: one that both have changed is a conflict, unless both did the same.
