@@ -217,26 +217,26 @@ async fn make_merge(
 ) -> Result<MadeMerge, Failure> {
     // Elsewhere git names files relative to the folder.
     let root = run.place.worktree_path.as_ref().unwrap_or(&run.place.execution_root);
-    let ask = async |words: &[&str]| {
-        let said = says(io, root, words, Some(Vec::new()), limits::GIT_ACT_TIMEOUT_MS).await?;
+    let ask = async |folder: &str, words: &[&str]| {
+        let said = says(io, folder, words, Some(Vec::new()), limits::GIT_ACT_TIMEOUT_MS).await?;
         Ok::<String, Failure>(String::from_utf8_lossy(&said).into_owned())
     };
-    let without = match git_version(io, root).await? >= GIT_WITH_ATTR_SOURCE {
+    let (folder, without) = match git_version(io, root).await? >= GIT_WITH_ATTR_SOURCE {
         true => {
-            let none = ask(&["hash-object", "-t", "tree", "--stdin"]).await?;
-            format!("--attr-source={}", none.trim())
+            let none = ask(root, &["hash-object", "-t", "tree", "--stdin"]).await?;
+            (root.clone(), format!("--attr-source={}", none.trim()))
         }
-        // A bare repository has no file of attributes.
+        // Older ones take them from the folder that they work in.
         false => match checkout::find(io, root).await {
-            Some(checkout) => format!("--git-dir={}", checkout.common_folder(io).await),
+            Some(checkout) => {
+                let common = checkout.common_folder(io).await;
+                (common.clone(), format!("--git-dir={common}"))
+            }
             None => return Err(Failure::new(FailureKind::NotFound, "the repository is gone")),
         },
     };
-    let bare = format!("core.bare={}", without.starts_with("--git-dir="));
-    let merged = ask(&[
-        &without,
-        "-c",
-        &bare,
+    let words = [
+        &*without,
         "-c",
         "core.attributesFile=/dev/null",
         "-c",
@@ -253,8 +253,8 @@ async fn make_merge(
         "--name-only",
         &ours.commit,
         &theirs.commit,
-    ])
-    .await?;
+    ];
+    let merged = ask(&folder, &words).await?;
     let mut parts = merged.split('\0');
     let tree = parts.next().unwrap_or_default().to_owned();
     let mut conflicts = conflicts_of(parts);
@@ -266,7 +266,7 @@ async fn make_merge(
         return Err(Failure::new(FailureKind::Other, "git says nothing about the merge"));
     }
     let message = format!("Merge step {step} of {}", run.id);
-    let commit = ask(&[
+    let words = [
         "-c",
         "user.name=onloop",
         "-c",
@@ -279,9 +279,9 @@ async fn make_merge(
         &theirs.commit,
         "-m",
         &message,
-    ])
-    .await?;
+    ];
+    let commit = ask(root, &words).await?;
     let commit = commit.trim().to_owned();
-    ask(&["update-ref", &format!("refs/onloop/{name}"), &commit]).await?;
+    ask(root, &["update-ref", &format!("refs/onloop/{name}"), &commit]).await?;
     Ok(MadeMerge { commit, conflicts })
 }
