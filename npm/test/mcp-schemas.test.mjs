@@ -98,7 +98,7 @@ for (const [name, [command, ...args]] of Object.entries(SERVERS)) {
     assert.equal((await call("status", { all: true })).length, 1);
     assert.equal((await call("permit_explain", { command: "ls | sort" })).decision, "allow");
     assert.equal((await call("permit_explain", { command: "rm -rf /" }, "failed")).decision, "deny");
-    assert.equal((await call("next", { run_id: "none" }, "refused")), "");
+    assert.equal((await call("next", { run_id: "none" }, "usage")), "");
 
     const script = FILE.replaceAll("gate: human\n", "").replace(/verify: .*/g, "verify: sleep 600\n\n```sh\ntrue\n```");
     write(cwd, { "hotl-workflow-slow.md": script });

@@ -80,7 +80,7 @@ for (const [name, server] of Object.entries(SERVERS)) {
       ["gate", { ...run, step: 1, decision: "approved" }, "failed"],
       ["stop", run, "usage"],
       ["begin", { mode: "none" }, "done"],
-      ["report", { run_id: "none" }, "refused"],
+      ["report", { run_id: "none" }, "usage"],
     ];
     for (const [tool, input, outcome] of table) {
       const answer = await call(tool, input);
