@@ -162,11 +162,11 @@ impl ParallelLife {
             .map(|line| line.split(' ').collect())
             .collect();
         let lines: Vec<&[&str]> = lines.iter().map(Vec::as_slice).collect();
-        let (random, mut patience) = (&mut self.random, beside.map_or(0, |(_, patience)| patience));
+        let (random, mut turns_left) = (&mut self.random, beside.map_or(0, |(_, turns)| turns));
         let ended = self.host.run_with_drivers(&lines, |count| {
-            patience = patience.saturating_sub(1);
+            turns_left = turns_left.saturating_sub(1);
             match random.below(count as u64) as usize {
-                1 if patience > 0 => 0,
+                1 if turns_left > 0 => 0,
                 any => any,
             }
         });

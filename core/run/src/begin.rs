@@ -97,48 +97,31 @@ pub fn is_run_id(id: &str) -> bool {
         && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }
 
-impl Run {
-    /// The record of a run that is about to start its first step.
-    pub fn begin(plan: &Plan, beginning: Beginning) -> Run {
-        let reviews = Reviews { base: beginning.place.source_head.clone(), ..Reviews::default() };
-        Run(Record {
-            id: beginning.id,
-            place: beginning.place,
-            settings: RunSettings {
-                intent: plan.intent.clone(),
-                success_criteria: plan.success_criteria.clone(),
-                risk: plan.risk,
-                auto_approve: plan.auto_approve || beginning.auto_approve,
-                progress_verbose: plan.progress_verbose,
-                report_full: plan.report_full,
-                budgets: plan.budgets.clone(),
-                allow: plan.allow.clone(),
-                protect: plan.protect.clone(),
-                commit: plan.commit,
-                max_parallel: plan.max_parallel,
-                setup: plan.setup.clone(),
-                confine: plan.confine,
-                network: plan.network.clone(),
-                evidence: plan.evidence,
-                plan_digest: plan.digest.clone(),
-                written: Some(Written::of(plan)),
-                reverify: beginning.reverify,
-                review_agent: beginning.review_agent,
-                issue: beginning.issue,
-                issue_text: beginning.issue_text,
-                pr_repairs: beginning.pr_repairs,
-            },
+impl Record {
+    /// The record of a run in which nothing has happened yet; `base` is the commit from which it is
+    /// reviewed.
+    pub(super) fn begun(
+        (id, place): (String, Place),
+        settings: RunSettings,
+        steps: Vec<StepRecord>,
+        base: Option<String>,
+        at: Timestamp,
+    ) -> Record {
+        Record {
+            id,
+            place,
+            settings,
             status: RunStatus::Running,
             pause_reason: None,
-            steps: plan.steps.iter().cloned().map(StepRecord::pending).collect(),
+            steps,
             events: Vec::new(),
             revision: 0,
-            started_at: beginning.at,
-            last_update: beginning.at,
+            started_at: at,
+            last_update: at,
             completed_at: None,
             active_ms: 0,
             usage: Usage::default(),
-            reviews,
+            reviews: Reviews { base, ..Reviews::default() },
             reverified: false,
             verified_clean: false,
             finish: None,
@@ -153,7 +136,40 @@ impl Run {
             checkpoints: Vec::new(),
             fork_of: None,
             unknown: Map::new(),
-        })
+        }
+    }
+}
+
+impl Run {
+    /// The record of a run that is about to start its first step.
+    pub fn begin(plan: &Plan, beginning: Beginning) -> Run {
+        let settings = RunSettings {
+            intent: plan.intent.clone(),
+            success_criteria: plan.success_criteria.clone(),
+            risk: plan.risk,
+            auto_approve: plan.auto_approve || beginning.auto_approve,
+            progress_verbose: plan.progress_verbose,
+            report_full: plan.report_full,
+            budgets: plan.budgets.clone(),
+            allow: plan.allow.clone(),
+            protect: plan.protect.clone(),
+            commit: plan.commit,
+            max_parallel: plan.max_parallel,
+            setup: plan.setup.clone(),
+            confine: plan.confine,
+            network: plan.network.clone(),
+            evidence: plan.evidence,
+            plan_digest: plan.digest.clone(),
+            written: Some(Written::of(plan)),
+            reverify: beginning.reverify,
+            review_agent: beginning.review_agent,
+            issue: beginning.issue,
+            issue_text: beginning.issue_text,
+            pr_repairs: beginning.pr_repairs,
+        };
+        let steps = plan.steps.iter().cloned().map(StepRecord::pending).collect();
+        let base = beginning.place.source_head.clone();
+        Run(Record::begun((beginning.id, beginning.place), settings, steps, base, beginning.at))
     }
 
     /// Takes back a record that was stored.

@@ -2,7 +2,6 @@
 //! did is merged into the work of the run in the order of the steps.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
 
 use super::checkpoint::CheckpointMoment;
 use super::event::{Amount, GateDecision, TurnRecord, Usage};
@@ -259,41 +258,10 @@ impl Run {
             evidence: EvidenceRules { verify_clean: false, ..self.settings.evidence },
             ..self.settings.clone()
         };
-        let reviews = Reviews { base: Some(base), ..Reviews::default() };
-        Run(Record {
-            id,
-            place,
-            settings,
-            status: RunStatus::Running,
-            pause_reason: None,
-            steps: vec![StepRecord::pending(forked)],
-            events: Vec::new(),
-            revision: 0,
-            started_at: at,
-            last_update: at,
-            completed_at: None,
-            active_ms: 0,
-            usage: Usage::default(),
-            reviews,
-            reverified: false,
-            verified_clean: false,
-            finish: None,
-            finish_intent: None,
-            pull_request: None,
-            turns: Vec::new(),
-            waits: Vec::new(),
-            set_up: None,
-            acting: None,
-            holds: Vec::new(),
-            finished_commit: None,
-            checkpoints: Vec::new(),
-            fork_of: Some(ForkOf {
-                run: self.id.clone(),
-                step: number,
-                steps: self.steps.len() as u32,
-            }),
-            unknown: Map::new(),
-        })
+        let steps = vec![StepRecord::pending(forked)];
+        let fork_of = ForkOf { run: self.id.clone(), step: number, steps: self.steps.len() as u32 };
+        let begun = Record::begun((id, place), settings, steps, Some(base), at);
+        Run(Record { fork_of: Some(fork_of), ..begun })
     }
 
     /// What is left of the bounds on the whole run.

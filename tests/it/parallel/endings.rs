@@ -147,7 +147,7 @@ fn a_step_that_fails_beside_others_blocks_with_its_reason_and_is_tried_again_in_
     assert!(said.contains("reached max iterations (2)"), "{said}");
     let record = project.record();
     assert_eq!(record["steps"][0]["attempts"], 2, "those of its fork");
-    // What it had done is there, and the next attempt goes on from it.
+    // What it had done is there, and the next attempt continues with it.
     let tries = || std::fs::read_to_string(project.worktree("hotl/w").join("tries")).unwrap();
     assert_eq!(tries(), "x\nx\n");
     std::fs::write(shared(&project, "fixed"), "").unwrap();
