@@ -437,7 +437,7 @@ export interface Explanation extends Ruling {
         class: string | null;
         table: string;
         source: string;
-        held: boolean;
+        containable: boolean;
         to_change_it: string | null;
         depth: number;
         decision: Decision;

@@ -537,7 +537,7 @@ export interface Explanation extends Ruling {
     table: string;
     source: string;
     /** Whether its effects stay inside a sandbox. */
-    held: boolean;
+    containable: boolean;
     /** A change of the rules that would change the decision. */
     to_change_it: string | null;
     depth: number;

@@ -190,7 +190,7 @@ fn command(command: &Examined) -> Value {
         "class": command.class.map(|class| class.sentence()),
         "table": command.table,
         "source": command.source,
-        "held": command.finding.as_ref().is_some_and(|finding| finding.held),
+        "containable": command.finding.as_ref().is_some_and(|finding| finding.containable),
         "to_change_it": command.finding.as_ref().and_then(Finding::remedy),
         "depth": command.depth,
         "decision": command.finding.as_ref().map_or("allow", |finding| finding.decision.as_str()),

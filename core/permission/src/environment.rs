@@ -208,7 +208,7 @@ pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
         }
         Effect::Unknown => {
             let reason = format!("what `{name}` makes programs do is not known");
-            Some(Finding::held(Rule::Environment, reason))
+            Some(Finding::containable(Rule::Environment, reason))
         }
     }
 }

@@ -141,10 +141,10 @@ impl<'c> Judge<'c> {
         self.conclude();
         let finding = self.worst.into_finding();
         let finding = finding.map(|found| {
-            let held = in_shell
+            let containable = in_shell
                 && self.context.confined
                 && line::is_contained(&found, self.secret_mentioned);
-            if !held {
+            if !containable {
                 return found;
             }
             let reason = format!("{}, and the sandbox holds what it does", found.reason);
@@ -190,7 +190,7 @@ impl<'c> Judge<'c> {
         let outer = std::mem::take(&mut self.worst);
         examine(self);
         let inner = std::mem::replace(&mut self.worst, outer);
-        let leaves = |finding: &Finding| finding.lasting && !finding.held;
+        let leaves = |finding: &Finding| finding.lasting && !finding.containable;
         let matters = inner.decision() == Decision::Deny || inner.waits();
         if matters || inner.finding().is_some_and(leaves) {
             self.consider(inner.into_finding());
@@ -403,8 +403,8 @@ impl<'c> Judge<'c> {
                 let leaves =
                     tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
                 let reason = format!("there is no rule for `{name}`");
-                let finding = Finding::held(Rule::UnknownProgram, reason);
-                self.add(Finding { held: !leaves, lasting: leaves, ..finding });
+                let finding = Finding::containable(Rule::UnknownProgram, reason);
+                self.add(Finding { containable: !leaves, lasting: leaves, ..finding });
                 let folded = name.to_lowercase();
                 let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
                 if folded != name && programs::find(folded).is_some() {
@@ -463,17 +463,23 @@ impl<'c> Judge<'c> {
             let reason = format!("`{}` {}", parsed.name, class.sentence());
             // What is put together when the line runs, or is an address, may carry something away.
             let sends = class == Class::Fetches && network::sends(parsed);
-            let (decision, held) = (class.decision(), class.is_held() && !sends);
+            let (decision, containable) = (class.decision(), class.is_containable() && !sends);
             let lasting = class.is_lasting() || sends;
-            self.add(Finding { decision, rule, reason, held, lasting });
+            self.add(Finding { decision, rule, reason, containable, lasting });
         }
     }
 
     /// Adds a finding about a program: "`git push` {what}".
-    fn about(&mut self, parsed: &ParsedArgs<'_>, decision: Decision, held: bool, what: &str) {
+    fn about(
+        &mut self,
+        parsed: &ParsedArgs<'_>,
+        decision: Decision,
+        containable: bool,
+        what: &str,
+    ) {
         let rule = Rule::Program(parsed.name.to_owned());
         let reason = format!("`{}` {what}", parsed.name);
-        self.add(Finding { decision, held, ..Finding::ask(rule, reason) });
+        self.add(Finding { decision, containable, ..Finding::ask(rule, reason) });
     }
 
     /// Asks about a program: "`git push` {what}".
@@ -483,7 +489,7 @@ impl<'c> Judge<'c> {
 
     /// Asks about a program of which a sandbox holds whatever it does, if it is one.
     fn ask_held(&mut self, parsed: &ParsedArgs<'_>, what: &str) {
-        self.about(parsed, Decision::Ask, is_held(parsed), what);
+        self.about(parsed, Decision::Ask, is_containable(parsed), what);
     }
 
     /// Forbids a program: "`git push` {what}".
@@ -501,10 +507,11 @@ impl<'c> Judge<'c> {
         let names_code = matches!(class, Class::NamesCode | Class::Runs);
         // A server of this machine is within reach of a sandbox.
         let local = class == Class::Connects && network::is_local_only(parsed);
-        let held = local || (class.is_held() && is_held(parsed) && !names_code);
+        let containable =
+            local || (class.is_containable() && is_containable(parsed) && !names_code);
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
         let (decision, lasting) = (class.decision(), class.is_lasting() && !local);
-        self.add(Finding { decision, rule, reason, held, lasting });
+        self.add(Finding { decision, rule, reason, containable, lasting });
     }
 
     fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
@@ -542,14 +549,14 @@ impl<'c> Judge<'c> {
     }
 
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
-        let held = class.is_held() && !tasks::leaves_the_machine(&word.text);
-        self.about(parsed, class.decision(), held, class.sentence());
+        let containable = class.is_containable() && !tasks::leaves_the_machine(&word.text);
+        self.about(parsed, class.decision(), containable, class.sentence());
     }
 }
 
 /// Whether a sandbox holds all that a program does. It hides the records of runs, so that onloop itself
 /// cannot work inside.
-fn is_held(parsed: &ParsedArgs<'_>) -> bool {
+fn is_containable(parsed: &ParsedArgs<'_>) -> bool {
     let program = parsed.name.split(' ').next();
-    parsed.program.class.is_held() && !matches!(program, Some("onloop" | "hotl-rt"))
+    parsed.program.class.is_containable() && !matches!(program, Some("onloop" | "hotl-rt"))
 }

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use below::below;
 
 use below::{below_any_case, below_pattern, has_entry, normal};
-use found::{asks, denies, held, odd, secret_finding};
+use found::{asks, containable, denies, odd, secret_finding};
 use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
 
 use super::expand::{Arg, HOLE, Shape};
@@ -176,13 +176,16 @@ impl Places {
     pub(super) fn judge_glob(&self, arg: &Arg) -> Option<Finding> {
         let pattern = arg.guessed().replace(HOLE, "");
         let Some(alternatives) = braces::alternatives(&pattern) else {
-            return held(PathRule::Pattern, format!("`{pattern}` stands for too many names"));
+            return containable(
+                PathRule::Pattern,
+                format!("`{pattern}` stands for too many names"),
+            );
         };
         if alternatives.iter().any(|pattern| secret::glob_hits_secret(&pattern.to_lowercase())) {
             return secret_finding(&pattern, Access::Read);
         }
         if matches!(arg.shape, Shape::Holes | Shape::Splits) {
-            return held(PathRule::Unknown, "it looks for files that are not known");
+            return containable(PathRule::Unknown, "it looks for files that are not known");
         }
         None
     }
@@ -329,7 +332,7 @@ impl Places {
                 match guessed {
                     Some(finding) if finding.decision == Decision::Deny => Some(finding),
                     _ if access == Access::List => None,
-                    _ => held(PathRule::Unknown, "it names a path that is not known"),
+                    _ => containable(PathRule::Unknown, "it names a path that is not known"),
                 }
             }
         }
@@ -338,11 +341,14 @@ impl Places {
     fn judge_pattern(&self, pattern: &str, access: Access) -> Option<Finding> {
         if pattern.contains('{') {
             let Some(alternatives) = braces::alternatives(pattern) else {
-                return held(PathRule::Pattern, format!("`{pattern}` stands for too many names"));
+                return containable(
+                    PathRule::Pattern,
+                    format!("`{pattern}` stands for too many names"),
+                );
             };
             let plain = alternatives.iter().filter(|pattern| !pattern.contains('{'));
             let found = plain.filter_map(|pattern| self.judge_pattern(pattern, access));
-            return found.max_by_key(|finding| (finding.decision, !finding.held));
+            return found.max_by_key(|finding| (finding.decision, !finding.containable));
         }
         if access != Access::List && secret::pattern_hits_secret(&pattern.to_lowercase()) {
             return secret_finding(pattern, access);
@@ -358,14 +364,14 @@ impl Places {
         }
         let folder = &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)];
         if access == Access::Write || access == Access::Run || behind_parent {
-            return held(
+            return containable(
                 PathRule::Pattern,
                 format!("`{pattern}` may match files that should not be touched"),
             );
         }
         let last = pattern.rsplit('/').next().unwrap_or(pattern);
         if access == Access::Read && !last.bytes().any(|b| b.is_ascii_alphanumeric()) {
-            return held(
+            return containable(
                 PathRule::Pattern,
                 format!("`{pattern}` stands for whatever is there, and some of it may be secret"),
             );
@@ -390,14 +396,16 @@ impl Places {
         let asks = |rule, what: &str| asks(rule, format!("`{path}` {what}"));
         let denies = |rule, what: &str| denies(rule, format!("`{path}` {what}"));
         match (class, access) {
-            (Endless, Read) => held(PathRule::Device, format!("`{path}` gives bytes without end")),
+            (Endless, Read) => {
+                containable(PathRule::Device, format!("`{path}` gives bytes without end"))
+            }
             (Stream | Endless | Repository, _)
             | (OwnTemporary | ClientFile, List | Read | Write) => None,
             (Temporary | OwnTemporary | ClientFile | Home | Outside, Run) => {
                 asks(PathRule::Outside, "is outside the repository, and code is taken from it")
             }
             (Packages | Control | Automation, Run) => None,
-            (Outside, List | Read) if self.is_around(path) => held(
+            (Outside, List | Read) if self.is_around(path) => containable(
                 PathRule::Outside,
                 format!("`{path}` holds the checkout and what is beside it"),
             ),
@@ -426,9 +434,10 @@ impl Places {
             (DanglingLink, _) => denies(PathRule::Device, "is a link that leads nowhere"),
             (Temporary, Write) => match self.temporary {
                 TemporaryPolicy::Allow => None,
-                TemporaryPolicy::Ask => {
-                    held(PathRule::Temporary, "is in a temporary folder, outside the repository")
-                }
+                TemporaryPolicy::Ask => containable(
+                    PathRule::Temporary,
+                    "is in a temporary folder, outside the repository",
+                ),
             },
             (Home, List | Read) => {
                 asks(PathRule::Home, "is in a home folder, outside the repository")

@@ -30,7 +30,7 @@ pub struct Finding {
     pub reason: String,
     /// Where it asks: everything that the part does stays inside a sandbox that may write the
     /// checkout, a temporary folder and caches, and hides what is private.
-    pub held: bool,
+    pub containable: bool,
     /// Where it asks: work may be lost, or something leaves the machine, for good.
     pub lasting: bool,
 }
@@ -42,7 +42,7 @@ impl Finding {
             decision: Decision::Allow,
             rule,
             reason: reason.into(),
-            held: false,
+            containable: false,
             lasting: false,
         }
     }
@@ -53,14 +53,14 @@ impl Finding {
             decision: Decision::Ask,
             rule,
             reason: reason.into(),
-            held: false,
+            containable: false,
             lasting: false,
         }
     }
 
     /// A part that a person should look at, unless a sandbox holds what it does.
-    pub fn held(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding { held: true, ..Finding::ask(rule, reason) }
+    pub fn containable(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { containable: true, ..Finding::ask(rule, reason) }
     }
 
     /// The same part, of which the effects cannot be taken back.
@@ -70,7 +70,7 @@ impl Finding {
 
     /// How bad it is: what a sandbox does not hold is worse than what it does.
     fn severity(&self) -> (Decision, bool, bool) {
-        (self.decision, !self.held, self.lasting)
+        (self.decision, !self.containable, self.lasting)
     }
 
     /// A part that must not run.
@@ -79,7 +79,7 @@ impl Finding {
             decision: Decision::Deny,
             rule,
             reason: reason.into(),
-            held: false,
+            containable: false,
             lasting: false,
         }
     }
@@ -177,10 +177,10 @@ impl Finding {
         match self.decision {
             Decision::Allow => None,
             Decision::Deny => Some("no rule of yours changes that; do it yourself"),
-            Decision::Ask if self.held && overridable => {
-                Some("a sandbox would hold it, and an allow rule of yours would allow it")
+            Decision::Ask if self.containable && overridable => {
+                Some("a sandbox would contain it, and an allow rule of yours would allow it")
             }
-            Decision::Ask if self.held => Some("a sandbox would hold it"),
+            Decision::Ask if self.containable => Some("a sandbox would contain it"),
             Decision::Ask if overridable => Some("an allow rule of yours would allow it"),
             Decision::Ask => Some("only your word for this call allows it"),
         }

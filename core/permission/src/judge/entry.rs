@@ -88,7 +88,7 @@ pub(crate) struct ProgramEntry {
     pub others: Others,
     /// What its arguments are; the last role repeats.
     pub operands: &'static [Role],
-    /// Words that are not known are as harmless as known ones, because no option matters.
+    /// A word that is not known before the line runs may be an option: none of them matters.
     pub open: bool,
     /// Its sub-commands; when there are any, the first argument must be one of them.
     pub subcommands: &'static [ProgramEntry],
@@ -208,7 +208,7 @@ impl ProgramEntry {
     pub(crate) fn is_strict(&self) -> bool {
         let is_listed = self.flags().next().is_some();
         let decides = self.class.is_allowed() || self.has_subcommands() || is_listed;
-        self.others == Others::Refused && !self.open && decides
+        self.others == Others::Refused && decides
     }
 
     /// The option called `name`, with that name.

@@ -341,7 +341,7 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let named = parsed.operands.iter().all(|arg| arg.known().is_some()) && operands;
     let rule = Rule::Program(parsed.name.to_owned());
     let reason = format!("`{}` {}", parsed.name, Class::Deletes.sentence());
-    judge.add(Finding { held: named, ..Finding::ask(rule, reason).for_good() });
+    judge.add(Finding { containable: named, ..Finding::ask(rule, reason).for_good() });
 }
 
 /// dd: `of=` is written.

@@ -138,11 +138,12 @@ pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     let Some(path) = target.known().filter(|path| !path.starts_with(['-', '+'])) else {
         judge.seen.lost = true;
-        return judge.add(Finding::held(rule(), "it goes to a folder that is not known"));
+        return judge.add(Finding::containable(rule(), "it goes to a folder that is not known"));
     };
     judge.consider(judge.places.judge_text(path, Access::List));
     if !judge.places.is_inside(path) {
-        return judge.add(Finding::held(rule(), format!("`{path}` is outside the checkout")));
+        return judge
+            .add(Finding::containable(rule(), format!("`{path}` is outside the checkout")));
     }
     if judge.places.class(path) != PathClass::Repository {
         judge.add(Finding::ask(rule(), format!("`{path}` is not a folder of the project")));

@@ -232,7 +232,7 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
     let reason =
         format!("`{}` throws away what is not committed in the files that it names", parsed.name);
     let named = files.iter().all(|file| file.known().is_some());
-    judge.add(Finding { held: named, ..Finding::ask(rule, reason).for_good() });
+    judge.add(Finding { containable: named, ..Finding::ask(rule, reason).for_good() });
 }
 
 impl Judge<'_> {
@@ -262,7 +262,7 @@ impl Judge<'_> {
             self.seen.git_folders.push(folder);
         }
         let rule = Rule::Program(parsed.name.to_owned());
-        self.add(Finding { held: self.only_shows(parsed), ..Finding::ask(rule, reason) });
+        self.add(Finding { containable: self.only_shows(parsed), ..Finding::ask(rule, reason) });
     }
 
     /// Whether the sub-command only reads, so that a sandbox holds what else may run.
@@ -270,7 +270,7 @@ impl Judge<'_> {
         let word = parsed.rest.and_then(|at| parsed.args.get(at)).and_then(Arg::known);
         let sub =
             word.and_then(|word| parsed.program.every_subcommand().find(|s| s.is_called(word)));
-        sub.is_some_and(|sub| sub.class.is_held())
+        sub.is_some_and(|sub| sub.class.is_containable())
     }
 
     /// Whether git has this file exactly as it is, so that it can be thrown away.
@@ -303,7 +303,7 @@ impl Judge<'_> {
         if std::mem::take(&mut self.seen.kept) {
             let rule = Rule::Program(parsed.name.to_owned());
             let reason = format!("`{}` removes content that onloop keeps first", parsed.name);
-            self.add(Finding::held(rule, reason));
+            self.add(Finding::containable(rule, reason));
         }
     }
 

@@ -96,7 +96,7 @@ impl Judge<'_> {
         let runs = |name: &&String| seen.run.contains(name) || (seen.built && rule(name));
         if seen.written.iter().any(|name| runs(&name)) {
             let reason = "it writes a file that it runs";
-            self.add(Finding::held(Rule::HiddenCode, reason));
+            self.add(Finding::containable(Rule::HiddenCode, reason));
         }
         let writes = |command: &Examined| {
             let of_git = command.name.starts_with("git ")
@@ -195,7 +195,7 @@ const MOST_FUNCTIONS: usize = 16;
 
 /// The decision about a line that runs in a sandbox.
 pub(super) fn is_contained(finding: &Finding, secret_mentioned: bool) -> bool {
-    finding.decision == Decision::Ask && finding.held && !secret_mentioned
+    finding.decision == Decision::Ask && finding.containable && !secret_mentioned
 }
 
 /// The variables of a script; in one that changes the folder, `PWD` is not known.

@@ -47,10 +47,10 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             || text.contains("host=")
             || arg.opaque_start()
     };
-    let held = hosts.iter().all(is_here) && !parsed.args.iter().any(names_host);
+    let containable = hosts.iter().all(is_here) && !parsed.args.iter().any(names_host);
     let rule = Rule::Program(parsed.name.to_owned());
     let reason = format!("`{}` {}", parsed.name, Class::Connects.sentence());
-    judge.add(Finding { held, lasting: !held, ..Finding::ask(rule, reason) });
+    judge.add(Finding { containable, lasting: !containable, ..Finding::ask(rule, reason) });
 }
 
 /// Whether the words of a program that fetches may carry something away: they are put together when

@@ -1,7 +1,7 @@
 //! Judges arguments by what the table says that they are.
 
 use super::entry::{ArgFinding, ParsedArgs, Role};
-use super::{Judge, is_held, network};
+use super::{Judge, is_containable, network};
 use crate::expand::{Arg, HOLE, Shape, shown};
 use crate::paths::{Access, PathClass};
 use crate::verdict::{Finding, PathRule, Rule};
@@ -33,8 +33,8 @@ impl Judge<'_> {
                     let rule = Rule::Option(format!("{} {shown}", parsed.name));
                     let what =
                         format!("`{}` has an option `{shown}` that is not known", parsed.name);
-                    let held = is_held(parsed);
-                    self.add(Finding { held, ..Finding::ask(rule, what) });
+                    let containable = is_containable(parsed);
+                    self.add(Finding { containable, ..Finding::ask(rule, what) });
                 }
                 ArgFinding::ShortenedOption(name) => {
                     self.ask(parsed, &format!("has a shortened option `{name}`"));
@@ -53,7 +53,8 @@ impl Judge<'_> {
                 let is_plain = arg.known().is_some_and(|text| text.chars().all(plain));
                 let rule = || Rule::Option(format!("{} {}", parsed.name, shown(&arg.text)));
                 let what = "has an option with a value that is not known";
-                (!is_plain).then(|| Finding::held(rule(), format!("`{}` {what}", parsed.name)))
+                (!is_plain)
+                    .then(|| Finding::containable(rule(), format!("`{}` {what}", parsed.name)))
             }
             Role::List => places.judge(arg, Access::List),
             Role::Glob => places.judge_glob(arg),
@@ -78,8 +79,13 @@ impl Judge<'_> {
             Role::Refused => return self.ask(parsed, "is not judged by its arguments"),
         };
         // A sandbox does not hold what a program may send.
-        let held = is_held(parsed);
-        self.consider(finding.map(|finding| Finding { held: finding.held && held, ..finding }));
+        let containable = is_containable(parsed);
+        self.consider(
+            finding.map(|finding| Finding {
+                containable: finding.containable && containable,
+                ..finding
+            }),
+        );
     }
 
     fn at_file(&mut self, arg: &Arg) {

@@ -24,9 +24,9 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
                 let shown = shown(&operand.text);
-                let held = !leaves_the_machine(text);
+                let containable = !leaves_the_machine(text);
                 let what = format!("has no rule for the goal `{shown}`");
-                judge.about(parsed, Decision::Ask, held, &what);
+                judge.about(parsed, Decision::Ask, containable, &what);
             }
         }
     }
@@ -162,7 +162,7 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves
 /// the machine.
 pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let mut held = true;
+    let mut containable = true;
     let module = parsed.args.iter().position(|arg| arg.text == "-m");
     if let Some(at) = module.filter(|_| parsed.name.starts_with("py")) {
         judge.runner(&parsed.args[at + 1..]);
@@ -174,19 +174,20 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         for file in candidates.iter().filter(|arg| is_source(&arg.text)) {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());
-            held &= !leaves_as_script(&file.text);
+            containable &= !leaves_as_script(&file.text);
         }
         // A database of the project is on this machine.
         let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
         let mut words = parsed.args.iter().filter(|arg| !migrates(arg));
-        held &= !has_file || !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
+        containable &=
+            !has_file || !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
         if let Some(file) = first.filter(|file| has_file && !is_source(&file.text)) {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());
         }
         judge.seen.unseen |= !has_file && !parsed.args.iter().any(|arg| arg.text.len() > 2);
     }
-    judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
+    judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());
 }
 
 /// Options of runners that take the next word.
@@ -305,6 +306,6 @@ pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Find
     let reason = format!("`{path}` is a file whose content is not judged");
     let inside = matches!(places.class(path), PathClass::Repository | PathClass::Automation);
     let leaves = leaves_the_machine(paths::file_name(path)) || names_leaving_task(args);
-    let held = inside && !leaves;
-    Some(Finding { held, ..Finding::ask(Rule::ProgramFile, reason) })
+    let containable = inside && !leaves;
+    Some(Finding { containable, ..Finding::ask(Rule::ProgramFile, reason) })
 }

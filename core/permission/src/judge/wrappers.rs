@@ -352,12 +352,12 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         (false, Some(file), _) => {
             // `busybox rm`, and scripts: the rest may be a command.
             judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
-            let held = posix
+            let containable = posix
                 && file.known().is_some_and(|path| {
                     judge.places.is_inside(path) && !tasks::leaves_the_machine(file_name(path))
                 });
             judge.runs_file(file.guessed());
-            judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
+            judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());
             if !posix {
                 let at = parsed.args.iter().position(|arg| std::ptr::eq(arg, file)).unwrap_or(0);
                 judge.guessed_command(&parsed.args[at..]);
@@ -386,9 +386,9 @@ pub(crate) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(path) = file {
         judge.runs_file(path);
     }
-    let held = file.is_some_and(|path| {
+    let containable = file.is_some_and(|path| {
         let known = judge.places.is_inside(path) || judge.places.class(path) == PathClass::Packages;
         known && !tasks::leaves_the_machine(file_name(path))
     });
-    judge.about(parsed, Decision::Ask, held, Class::Runs.sentence());
+    judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());
 }

@@ -9,8 +9,8 @@ pub(super) fn asks(rule: PathRule, reason: impl Into<String>) -> Option<Finding>
 }
 
 /// [`asks`] about what a sandbox holds.
-pub(super) fn held(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
-    Some(Finding::held(Rule::Path(rule), reason))
+pub(super) fn containable(rule: PathRule, reason: impl Into<String>) -> Option<Finding> {
+    Some(Finding::containable(Rule::Path(rule), reason))
 }
 
 /// A refusal.

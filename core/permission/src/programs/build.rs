@@ -159,7 +159,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                          --show-fixes --watch -w --show-files",
                     ),
                 ]),
-            program("rule version config linter", Reads, "explains itself").any_options(),
+            program("rule version config linter", Reads, "explains itself")
+                .options(&[takes("--output-format", Data), plain("--all")]),
         ]),
     program("shellcheck", Reads, "checks shell scripts").operands(&[Read]).options(&[
         takes(

@@ -58,7 +58,7 @@ struct Policy {
     decision: Decision,
     /// Whether a sandbox holds what it does: one that may write the checkout, a temporary folder
     /// and caches, and hides what is private.
-    held: bool,
+    containable: bool,
     sentence: &'static str,
 }
 
@@ -74,8 +74,8 @@ impl Class {
     }
 
     /// Whether everything that a program of this class does stays inside a sandbox.
-    pub(crate) fn is_held(self) -> bool {
-        self.policy().held
+    pub(crate) fn is_containable(self) -> bool {
+        self.policy().containable
     }
 
     /// Whether a program of this class may lose work, or sends something away, for good.
@@ -122,19 +122,19 @@ impl Class {
 
     fn policy(self) -> Policy {
         const fn allows(sentence: &'static str) -> Policy {
-            Policy { decision: Decision::Allow, held: true, sentence }
+            Policy { decision: Decision::Allow, containable: true, sentence }
         }
         const fn reaches(sentence: &'static str) -> Policy {
-            Policy { decision: Decision::Allow, held: false, sentence }
+            Policy { decision: Decision::Allow, containable: false, sentence }
         }
-        const fn held(sentence: &'static str) -> Policy {
-            Policy { decision: Decision::Ask, held: true, sentence }
+        const fn containable(sentence: &'static str) -> Policy {
+            Policy { decision: Decision::Ask, containable: true, sentence }
         }
         const fn asks(sentence: &'static str) -> Policy {
-            Policy { decision: Decision::Ask, held: false, sentence }
+            Policy { decision: Decision::Ask, containable: false, sentence }
         }
         const fn denies(sentence: &'static str) -> Policy {
-            Policy { decision: Decision::Deny, held: false, sentence }
+            Policy { decision: Decision::Deny, containable: false, sentence }
         }
         match self {
             Class::Prints => reaches("only prints"),
@@ -145,12 +145,12 @@ impl Class {
             Class::Records => reaches("records work in git"),
             Class::Reports => reaches("files issues and pull requests"),
             Class::Queries => reaches("asks a service and changes nothing"),
-            Class::Changes => held("changes files that it does not name"),
-            Class::Deletes => held("deletes"),
-            Class::Runs => held("runs code that cannot be judged"),
+            Class::Changes => containable("changes files that it does not name"),
+            Class::Deletes => containable("deletes"),
+            Class::Runs => containable("runs code that cannot be judged"),
             Class::NamesCode => asks("takes code from where an option says"),
-            Class::Fetches => held("fetches from a network"),
-            Class::Describes => held("describes the machine"),
+            Class::Fetches => containable("fetches from a network"),
+            Class::Describes => containable("describes the machine"),
             Class::Connects => asks("talks to a network or a service"),
             Class::Installs => asks("installs programs outside the project"),
             Class::Rewires => asks("changes what git relies on"),

@@ -11,7 +11,23 @@ pub(super) const SOURCE: &str =
 
 pub(super) const TABLE: &[ProgramEntry] = &[
     program("ls dir vdir exa eza lsd", Reads, "lists folders")
-        .options(&[takes("-I --ignore --hide -w --width -T --tabsize --block-size --level", Data)])
+        .options(&[
+            takes("-I --ignore --hide -w --width -T --tabsize --block-size --level --sort", Data),
+            takes("--ignore-glob --blocksize --quoting-style --indicator-style --format", Data),
+            attached("--color --colour --classify --hyperlink --icons --time --time-style"),
+            plain(
+                "-1 -a -A -b -B -c -C -d -D -f -F -g -G -h -H -i -k -l -L -m -M -n -N -o -p -q -Q -r \
+                 -R -s -S -t -u -U -v -x -X -Z -@ -e -O --all --almost-all --author --escape \
+                 --ignore-backups --directory --dired --file-type --full-time --no-group \
+                 --group-directories-first --human-readable --si --dereference-command-line \
+                 --dereference-command-line-symlink-to-dir --inode --kibibytes --long \
+                 --dereference --numeric-uid-gid --literal --hide-control-chars \
+                 --show-control-chars --quote-name --reverse --recursive --size --context --zero \
+                 --tree --grid --across --oneline --header --binary --bytes --links --group \
+                 --git --no-git --git-ignore --only-dirs --only-files --no-permissions \
+                 --octal-permissions --no-filesize --no-user --no-time --no-icons --extended",
+            ),
+        ])
         .operands(&[List])
         .open(),
     program("tree", Reads, "lists folders as a tree")
@@ -66,9 +82,14 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
         ])
         .operands(&[List]),
-    program("basename dirname", Prints, "takes paths apart").open(),
-    program("pwd", Prints, "names the working folder").open(),
-    program("which whereis", Reads, "finds programs").any_options(),
+    program("basename dirname", Prints, "takes paths apart")
+        .options(&[takes("-s --suffix", Data), plain("-a --multiple -z --zero")])
+        .open(),
+    program("pwd", Prints, "names the working folder")
+        .options(&[plain("-L -P --logical --physical")])
+        .open(),
+    program("which whereis", Reads, "finds programs")
+        .options(&[plain("-a --all -s -b -m -u -l --skip-dot --skip-tilde --tty-only")]),
     program("find gfind", Reads, "finds files").any_options().check(files::find),
     program("fd fdfind", Reads, "finds files")
         .options(&[

@@ -171,7 +171,9 @@ const PROJECTS: &[ProgramEntry] = &[
         .any_options()
         .subcommands(&[
             program("run", Runs, "runs a package").any_options().check(tasks::runner),
-            program("list dir", Reads, "lists programs").any_options(),
+            program("list dir", Reads, "lists programs").options(&[plain(
+                "--show-paths --show-version-specifiers --show-with --show-extras --bin -q --quiet",
+            )]),
         ])
         .otherwise(Installs),
     program("python self", Installs, "installs programs").any_options(),
@@ -234,7 +236,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .any_options()
         .subcommands(&[
             program("run", Runs, "runs a package").any_options().check(tasks::runner),
-            program("list", Reads, "lists installed packages").any_options(),
+            program("list", Reads, "lists installed packages")
+                .options(&[plain("--short --json --include-injected --skip-maintenance")]),
         ])
         .otherwise(Installs),
     program("node-gyp", Runs, "builds a package").any_options(),

@@ -32,7 +32,7 @@ const SENDS: &[ProgramEntry] = &[
         .any_options(),
 ];
 
-/// A sandbox hides the socket of the service, so that whatever else a sub-command does is held.
+/// A sandbox hides the socket of the service, so that whatever else a sub-command does is containable.
 const COMPOSE: ProgramEntry = program("compose docker-compose", Runs, "runs containers")
     .any_options()
     .options(&[

@@ -9,8 +9,8 @@ use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 pub(super) const SOURCE: &str = "manuals of bash 5.2, POSIX sh, coreutils 9.7, findutils 4.10";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program("echo", Prints, "prints its arguments").open(),
-    program("printf", Prints, "prints its arguments").open().check(builtins::printf),
+    program("echo", Prints, "prints its arguments").open().any_options(),
+    program("printf", Prints, "prints its arguments").open().any_options().check(builtins::printf),
     program("true false : times dirs suspend", Prints, "steers the script").any_options(),
     program("exit return break continue shift disown", Prints, "steers the script")
         .options(&[plain("-h -a -r")])
@@ -21,6 +21,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("test [", Reads, "checks files and values")
         .operands(&[Data])
         .open()
+        .any_options()
         .check(builtins::test),
     program("type", Prints, "names programs; on another system, prints files")
         .options(&[plain("-a -f -p -P -t")])
@@ -41,6 +42,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(builtins::plain_names),
     program("let", Runs, "evaluates arithmetic"),
     program("cd pushd popd chdir", Prints, "changes the working folder")
+        .options(&[plain("-L -P -e -@ -n")])
         .open()
         .check(folder::judge),
     program("eval", Wraps, "runs its arguments as a command").any_options().check(wrappers::eval),
@@ -174,8 +176,23 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("-u --utc --universal -R --rfc-email -j"),
         ])
         .check(builtins::date),
-    program("sleep nproc uname expr factor tput getconf cal locale", Prints, "computes and prints")
-        .any_options(),
+    // Their words are an expression, whose values may begin with a dash.
+    program("expr factor", Prints, "computes").any_options(),
+    program("sleep", Prints, "waits"),
+    program("nproc", Prints, "counts processors").options(&[takes("--ignore", Data), plain("--all")]),
+    program("uname", Prints, "names the system").options(&[plain(
+        "-a --all -s --kernel-name -n --nodename -r --kernel-release -v --kernel-version -m \
+         --machine -p --processor -i --hardware-platform -o --operating-system",
+    )]),
+    program("tput", Prints, "asks about the terminal").options(&[takes("-T", Data), plain("-S -x")]),
+    program("getconf", Prints, "shows limits").options(&[takes("-v", Data), plain("-a")]),
+    program("cal", Prints, "shows a calendar").options(&[
+        takes("-n --months -A -B -d", Data),
+        plain("-3 -h -j -m -s -w -y -Y --three --sunday --monday --julian --year --week"),
+    ]),
+    program("locale", Prints, "shows the language").options(&[plain(
+        "-a --all-locales -m --charmaps -c --category-name -k --keyword-name -v --verbose",
+    )]),
     program("seq", Prints, "prints numbers")
         .options(&[takes("-f --format -s --separator -t", Data), plain("-w --equal-width")]),
     program(

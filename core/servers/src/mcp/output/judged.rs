@@ -121,7 +121,7 @@ pub(super) fn explanation() -> Value {
             "class": text_or_null(),
             "table": text_or_null(),
             "source": text(),
-            "held": flag(),
+            "containable": flag(),
             "to_change_it": text_or_null(),
             "depth": count(),
             "decision": decision,
