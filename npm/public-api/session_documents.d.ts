@@ -62,13 +62,14 @@ export interface SessionView {
     run_id?: string;
     run_revision?: number;
     begins_run_at?: string;
-    paused?: boolean;
     paused_by?: "question" | "person" | "silence";
     reason?: string;
     in_a_row?: number;
     stalled?: number;
-    stop_place?: string;
-    stop_echoes?: number;
+    stop?: {
+        place: string;
+        echoes: number;
+    };
     last_message?: string;
     last_prompt?: string;
     prompt_id?: string;

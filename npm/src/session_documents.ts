@@ -75,7 +75,6 @@ export interface SessionView {
   run_revision?: number;
   /** The start of a run whose id is not known yet. */
   begins_run_at?: string;
-  paused?: boolean;
   /** Why it is paused: by a question, by a person, or by inactivity. */
   paused_by?: "question" | "person" | "silence";
   reason?: string;
@@ -83,8 +82,7 @@ export interface SessionView {
   in_a_row?: number;
   stalled?: number;
   /** The last counted stop, and how often the client repeated it. */
-  stop_place?: string;
-  stop_echoes?: number;
+  stop?: { place: string; echoes: number };
   /** Digests of the last messages of agent and person, and the client's number of the prompt. */
   last_message?: string;
   last_prompt?: string;

@@ -8,7 +8,7 @@ use onloop_sessions::handsoff::approval::Approver;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::text::words;
-use onloop_syntax::time::Timestamp;
+use onloop_syntax::time::{Timestamp, millis};
 
 words! {
     /// What an entry is about.
@@ -31,23 +31,30 @@ words! {
 }
 
 /// One entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// When.
+    #[serde(with = "millis")]
     pub at: Timestamp,
     /// What it is about.
     pub event: AuditEvent,
     /// The session.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
     /// The folder in which it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
     /// The tool whose call was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// What the call would have done.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// The decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// Who decided.
+    #[serde(flatten)]
     pub by: Option<Approver>,
     /// What happened, or why, on one line.
     pub text: String,
@@ -69,6 +76,21 @@ impl AuditEntry {
         }
     }
 
+    /// Each text on one line, changed by `change`.
+    fn map_texts(self, change: impl Fn(&str) -> String) -> AuditEntry {
+        let changed = |words: &str| change(&text::one_line(words));
+        let each = |words: Option<String>| words.as_deref().map(changed);
+        AuditEntry {
+            session: each(self.session),
+            folder: each(self.folder),
+            tool: each(self.tool),
+            about: each(self.about),
+            by: self.by.map(|by| Approver { name: changed(&by.name), ..by }),
+            text: changed(&self.text),
+            ..self
+        }
+    }
+
     /// What happened, on one line for people, without the time.
     pub fn line(&self) -> String {
         let Some(decision) = self.decision else { return self.text.clone() };
@@ -84,77 +106,19 @@ impl AuditEntry {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct EntryDocument {
-    at: String,
-    event: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    session: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    folder: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tool: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    about: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    decision: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    stage: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    by: Option<String>,
-    text: String,
-}
-
 /// An entry as a line, with its line break. Texts are cut to [`limits::AUDIT_LOG_TEXT_BYTES`].
 pub fn write_line(entry: &AuditEntry) -> String {
-    let short = |words: &str| text::ellipsis(&text::one_line(words), limits::AUDIT_LOG_TEXT_BYTES);
-    let short_if = |words: &Option<String>| words.as_deref().map(short);
-    let document = EntryDocument {
-        at: entry.at.to_rfc3339_millis(),
-        event: entry.event.as_str().to_owned(),
-        session: short_if(&entry.session),
-        folder: short_if(&entry.folder),
-        tool: short_if(&entry.tool),
-        about: short_if(&entry.about),
-        decision: entry.decision.map(|decision| decision.as_str().to_owned()),
-        stage: entry.by.as_ref().map(|by| by.stage.as_str().to_owned()),
-        by: entry.by.as_ref().map(|by| short(&by.name)),
-        text: short(&entry.text),
-    };
-    serde_json::to_string(&document).expect("the document has only string keys") + "\n"
+    let short = |words: &str| text::ellipsis(words, limits::AUDIT_LOG_TEXT_BYTES);
+    let entry = entry.clone().map_texts(short);
+    serde_json::to_string(&entry).expect("an entry has only string keys") + "\n"
 }
 
 /// The entries in these lines, in their order. What is damaged, cut or of a later version is left
 /// out: nothing is decided by it.
 pub fn read_lines(lines: &[u8]) -> Vec<AuditEntry> {
     let lines = String::from_utf8_lossy(lines);
-    lines.lines().filter_map(read_line).collect()
-}
-
-fn read_line(line: &str) -> Option<AuditEntry> {
-    let document: EntryDocument = serde_json::from_str(line).ok()?;
-    let clean = |words: Option<String>| words.map(|words| text::one_line(&words));
-    let by = match (document.stage, document.by) {
-        (Some(stage), Some(name)) => {
-            Some(Approver { stage: stage.parse().ok()?, name: text::one_line(&name) })
-        }
-        (Some(_) | None, None) | (None, Some(_)) => None,
-    };
-    let decision = match document.decision {
-        Some(word) => Some(word.parse().ok()?),
-        None => None,
-    };
-    Some(AuditEntry {
-        at: Timestamp::parse(&document.at)?,
-        event: document.event.parse().ok()?,
-        session: clean(document.session),
-        folder: clean(document.folder),
-        tool: clean(document.tool),
-        about: clean(document.about),
-        decision,
-        by,
-        text: text::one_line(&document.text),
-    })
+    let entries = lines.lines().filter_map(|line| serde_json::from_str::<AuditEntry>(line).ok());
+    entries.map(|entry| entry.map_texts(str::to_owned)).collect()
 }
 
 #[cfg(test)]

@@ -1,227 +1,35 @@
 //! The files of agent sessions: state, issue index, and answers given a moment ago.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use onloop_permission::Decision;
-use onloop_sessions::handsoff::{CountedStop, Pause, Session, SessionId, SessionState};
+use onloop_sessions::handsoff::{Session, SessionId};
 use onloop_syntax::limits;
 use onloop_syntax::syntax::strict_json;
 use onloop_syntax::time::Timestamp;
 
-/// Why a session's file cannot be read. Members are named as in the file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DamagedSession {
-    /// It is not UTF-8.
-    #[error("it is not UTF-8")]
-    NotUtf8,
-    /// It is not JSON; the parser's message.
-    #[error("it is not JSON: {0}")]
-    NotJson(String),
-    /// It is JSON, but not an object.
-    #[error("it is not a JSON object")]
-    NotAnObject,
-    /// A member that every file of its generation has is missing.
-    #[error("`{0}` is missing")]
-    Missing(&'static str),
-    /// A member has a value of another type than `expected`.
-    #[error("`{member}` is not {expected}")]
-    Unexpected {
-        /// The member.
-        member: &'static str,
-        /// What its value must be, with an article.
-        expected: &'static str,
-    },
-}
+use super::document::{self, DocumentError};
 
-/// Reads the state of a session. Every file has `workflow`, `state` and `continuation_count`;
-/// the first generation also wrote `issue_no`, `pr_no` and `pr_number` where they were known. Files
-/// that we wrote have `updated_at`, and then `in_a_row` and `stalled`.
+/// Reads the state of a session.
 ///
 /// # Errors
 ///
-/// When it is not a JSON object, or one of its members is missing or not of its type.
-pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DamagedSession> {
-    let text = std::str::from_utf8(bytes).map_err(|_| DamagedSession::NotUtf8)?;
-    let value =
-        strict_json::parse(text).map_err(|error| DamagedSession::NotJson(error.to_string()))?;
-    let Value::Object(mut members) = value else {
-        return Err(DamagedSession::NotAnObject);
-    };
-    let mut members = Members(&mut members);
-    let updated_at = members.time("updated_at")?;
-    let count = match updated_at {
-        Some(_) => Members::required_count,
-        None => Members::count,
-    };
-    Ok(Session {
-        id,
-        workflow: members.required("workflow", Members::text)?,
-        state: SessionState::from(members.required("state", Members::text)?.as_str()),
-        continuation_count: members.required_count("continuation_count")?,
-        issue_no: members.number("issue_no")?,
-        pr_no: members.number("pr_no")?,
-        pr_number: members.number("pr_number")?,
-        run_id: members.text("run_id")?,
-        begins_run_at: members.time("begins_run_at")?,
-        run_revision: members.number("run_revision")?,
-        pause: members.pause()?,
-        in_a_row: count(&mut members, "in_a_row")?,
-        stalled: count(&mut members, "stalled")?,
-        stop: match members.text("stop_place")? {
-            Some(place) => {
-                Some(CountedStop { place, echoes: members.required_count("stop_echoes")? })
-            }
-            None => None,
-        },
-        last_message: members.text("last_message")?,
-        last_prompt: members.text("last_prompt")?,
-        prompt_id: members.text("prompt_id")?,
-        reason: members.text("reason")?,
-        limited_until: members.time("limited_until")?,
-        limited_since: members.time("limited_since")?,
-        tasks_since: members.time("tasks_since")?,
-        tasks: members.names("tasks")?,
-        pending_notifications: members.names("pending_notifications")?,
-        updated_at,
-        unknown: std::mem::take(members.0),
-    })
-}
-
-struct Members<'m>(&'m mut Map<String, Value>);
-
-type Read<T> = Result<T, DamagedSession>;
-
-impl Members<'_> {
-    /// A member, converted by `convert`; `None` where it is missing or `null`.
-    fn optional<T>(
-        &mut self,
-        member: &'static str,
-        expected: &'static str,
-        convert: impl FnOnce(Value) -> Option<T>,
-    ) -> Read<Option<T>> {
-        match self.0.remove(member) {
-            None | Some(Value::Null) => Ok(None),
-            Some(value) => match convert(value) {
-                Some(value) => Ok(Some(value)),
-                None => Err(DamagedSession::Unexpected { member, expected }),
-            },
-        }
+/// It is not a JSON object, or one of its members is missing or not of its type.
+pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DocumentError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| DocumentError::NotUtf8)?;
+    let value = strict_json::parse(text).map_err(|error| DocumentError::Json(error.to_string()))?;
+    if !value.is_object() {
+        return Err(DocumentError::NotAnObject);
     }
-
-    fn required<T>(
-        &mut self,
-        member: &'static str,
-        read: impl FnOnce(&mut Self, &'static str) -> Read<Option<T>>,
-    ) -> Read<T> {
-        read(self, member)?.ok_or(DamagedSession::Missing(member))
-    }
-
-    fn text(&mut self, member: &'static str) -> Read<Option<String>> {
-        self.optional(member, "a string", |value| match value {
-            Value::String(text) => Some(text),
-            Value::Null
-            | Value::Bool(_)
-            | Value::Number(_)
-            | Value::Array(_)
-            | Value::Object(_) => None,
-        })
-    }
-
-    fn names(&mut self, member: &'static str) -> Read<Vec<String>> {
-        let names = self.optional(member, "a list of strings", |value| {
-            let names = value.as_array()?.iter().map(|name| Some(name.as_str()?.to_owned()));
-            names.collect()
-        })?;
-        Ok(names.unwrap_or_default())
-    }
-
-    fn time(&mut self, member: &'static str) -> Read<Option<Timestamp>> {
-        self.optional(member, "a time as in RFC 3339", |value| Timestamp::parse(value.as_str()?))
-    }
-
-    fn flag(&mut self, member: &'static str) -> Read<bool> {
-        let flag = self.optional(member, "`true` or `false`", |value| value.as_bool())?;
-        Ok(flag.unwrap_or(false))
-    }
-
-    /// Files of older generations say that a session is paused, and not why: then until a person
-    /// says to go on.
-    fn pause(&mut self) -> Read<Option<Pause>> {
-        let by = self.optional("paused_by", "`question`, `person` or `silence`", |value| {
-            value.as_str()?.parse::<Pause>().ok()
-        })?;
-        Ok(self.flag("paused")?.then(|| by.unwrap_or(Pause::Person)))
-    }
-
-    /// A number, or a string of digits: tools that edit the file write both.
-    fn number(&mut self, member: &'static str) -> Read<Option<u64>> {
-        self.optional(member, "a whole number from 0", |value| match value.as_str() {
-            Some(digits) => digits.trim().parse().ok(),
-            None => value.as_u64(),
-        })
-    }
-
-    fn count(&mut self, member: &'static str) -> Read<u32> {
-        Ok(self.number(member)?.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)))
-    }
-
-    fn required_count(&mut self, member: &'static str) -> Read<u32> {
-        let number = self.required(member, Members::number)?;
-        Ok(u32::try_from(number).unwrap_or(u32::MAX))
-    }
+    Ok(Session { id, ..document::read(&value)? })
 }
 
 /// The state of a session as its file holds it.
 pub fn write(session: &Session) -> Vec<u8> {
-    let mut json = serde_json::to_vec_pretty(&document(session)).expect("only string keys");
+    let mut json = serde_json::to_vec_pretty(session).expect("only string keys");
     json.push(b'\n');
     json
-}
-
-fn document(session: &Session) -> Value {
-    let mut members = Map::new();
-    let mut put = |key: &str, value: Value| {
-        if !value.is_null() {
-            members.insert(key.to_owned(), value);
-        }
-    };
-    put("workflow", json!(session.workflow));
-    put("state", json!(session.state.as_str()));
-    put("pr_no", json!(session.pr_no));
-    put("issue_no", json!(session.issue_no));
-    put("continuation_count", json!(session.continuation_count));
-    put("pr_number", json!(session.pr_number));
-    put("run_id", json!(session.run_id));
-    put("run_revision", json!(session.run_revision));
-    put("begins_run_at", json!(session.begins_run_at.map(Timestamp::to_rfc3339)));
-    if let Some(pause) = session.pause {
-        put("paused", json!(true));
-        put("paused_by", json!(pause.as_str()));
-    }
-    put("in_a_row", json!(session.in_a_row));
-    put("stalled", json!(session.stalled));
-    if let Some(stop) = &session.stop {
-        put("stop_place", json!(stop.place));
-        put("stop_echoes", json!(stop.echoes));
-    }
-    put("last_message", json!(session.last_message));
-    put("last_prompt", json!(session.last_prompt));
-    put("prompt_id", json!(session.prompt_id));
-    put("reason", json!(session.reason));
-    put("limited_until", json!(session.limited_until.map(Timestamp::to_rfc3339)));
-    put("limited_since", json!(session.limited_since.map(Timestamp::to_rfc3339)));
-    put("tasks_since", json!(session.tasks_since.map(Timestamp::to_rfc3339)));
-    if !session.tasks.is_empty() {
-        put("tasks", json!(session.tasks));
-    }
-    if !session.pending_notifications.is_empty() {
-        put("pending_notifications", json!(session.pending_notifications));
-    }
-    put("updated_at", json!(session.updated_at.map(Timestamp::to_rfc3339)));
-    for (key, value) in &session.unknown {
-        members.insert(key.clone(), value.clone());
-    }
-    Value::Object(members)
 }
 
 /// A session as `onloop session show --json` prints it: the members of its file, with its id, its
@@ -231,7 +39,7 @@ pub fn shown(session: &Session, file: &str) -> Value {
     members.insert("session_id".to_owned(), json!(session.id.as_str()));
     members.insert("status".to_owned(), json!(session.status()));
     members.insert("file".to_owned(), json!(file));
-    if let Value::Object(document) = document(session) {
+    if let Ok(Value::Object(document)) = serde_json::to_value(session) {
         for (key, value) in document {
             members.entry(key).or_insert(value);
         }
@@ -258,7 +66,7 @@ pub fn read_index(bytes: &[u8]) -> Option<SessionId> {
 }
 
 /// The answer to one event of a tool call, kept for the other event of the same call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RememberedAnswer {
     /// Digest of tool and input.
     pub call: String,
@@ -267,42 +75,27 @@ pub struct RememberedAnswer {
     /// Why.
     pub reason: String,
     /// When.
+    #[serde(with = "onloop_syntax::time::millis")]
     pub at: Timestamp,
 }
 
 /// Answers that are not too old at `now`. What is damaged is left out: without an answer the next
 /// event of the call is decided anew, and nothing is allowed by that.
 pub fn read_answers(bytes: &[u8], now: Timestamp) -> Vec<RememberedAnswer> {
-    let value: Value = serde_json::from_slice(bytes).unwrap_or_default();
-    let list = value.as_array().map_or(&[][..], Vec::as_slice);
-    list.iter().filter_map(|item| read_answer(item, now)).collect()
-}
-
-fn read_answer(item: &Value, now: Timestamp) -> Option<RememberedAnswer> {
-    let decision = item["decision"].as_str()?.parse().ok()?;
-    let at = Timestamp::from_millis(item["at_ms"].as_i64()?);
-    let call = item["call"].as_str()?.to_owned();
-    let reason = item["reason"].as_str()?.to_owned();
+    let list: Vec<Value> = serde_json::from_slice(bytes).unwrap_or_default();
     // An answer from the future was not given by this clock.
-    let fresh = at <= now && now.millis_since(at) <= limits::ESCALATION_MS;
-    fresh.then_some(RememberedAnswer { call, decision, reason, at })
+    let is_fresh = |answer: &RememberedAnswer| {
+        answer.at <= now && now.millis_since(answer.at) <= limits::ESCALATION_MS
+    };
+    list.into_iter().filter_map(|item| serde_json::from_value(item).ok()).filter(is_fresh).collect()
 }
 
 /// The newest answers as a file.
 pub fn write_answers(answers: &[RememberedAnswer]) -> Vec<u8> {
     let first = answers.len().saturating_sub(limits::ESCALATIONS_KEPT);
-    let list: Vec<Value> = answers[first..]
-        .iter()
-        .map(|answer| {
-            json!({
-                "call": answer.call,
-                "decision": answer.decision.as_str(),
-                "reason": answer.reason,
-                "at_ms": answer.at.as_millis(),
-            })
-        })
-        .collect();
-    format!("{}\n", Value::Array(list)).into_bytes()
+    let mut json = serde_json::to_vec(&answers[first..]).expect("only string keys");
+    json.push(b'\n');
+    json
 }
 
 #[cfg(test)]
@@ -344,14 +137,14 @@ mod tests {
         let file = br#"{"workflow": "a", "state": "done", "continuation_count": "3"}"#;
         assert_eq!(read(id(), file).unwrap().continuation_count, 3);
         let table: [(&[u8], &str); 6] = [
-            (b"", "it is not JSON: EOF while parsing a value at line 1 column 0"),
-            (b"{", "it is not JSON: EOF while parsing an object at line 1 column 1"),
+            (b"", "EOF while parsing a value at line 1 column 0"),
+            (b"{", "EOF while parsing an object at line 1 column 1"),
             (b"[]", "it is not a JSON object"),
             (b"\xff", "it is not UTF-8"),
-            (b"{}", "`workflow` is missing"),
+            (b"{}", "missing field `workflow`"),
             (
                 br#"{"workflow": "a", "workflow": "b"}"#,
-                "it is not JSON: `workflow` is given twice at line 1 column 34",
+                "`workflow` is given twice at line 1 column 34",
             ),
         ];
         for (file, expected) in table {
@@ -362,7 +155,7 @@ mod tests {
     /// What is wrong with a complete file of ours whose `member` is `value`; `null`: without it.
     fn damage(member: &str, value: Value) -> Option<String> {
         let mut file = json!({"workflow": "a", "state": "initial", "continuation_count": 0,
-            "in_a_row": 0, "stalled": 0, "stop_place": "p", "stop_echoes": 0,
+            "in_a_row": 0, "stalled": 0, "stop": {"place": "p", "echoes": 0},
             "updated_at": "2026-03-20T10:00:00+00:00"});
         file[member] = value;
         if file[member].is_null() {
@@ -373,34 +166,31 @@ mod tests {
 
     #[test]
     fn members_of_its_generation_are_required_and_every_value_has_its_type() {
-        let required =
-            ["workflow", "state", "continuation_count", "in_a_row", "stalled", "stop_echoes"];
-        for member in required {
-            assert_eq!(damage(member, Value::Null), Some(format!("`{member}` is missing")));
+        for member in ["workflow", "state", "continuation_count"] {
+            assert_eq!(damage(member, Value::Null), Some(format!("missing field `{member}`")));
         }
         let table = [
-            ("continuation_count", json!(-1), "`continuation_count` is not a whole number from 0"),
-            ("stalled", json!("many"), "`stalled` is not a whole number from 0"),
-            ("state", json!(3), "`state` is not a string"),
-            ("run_id", json!(["r"]), "`run_id` is not a string"),
-            ("paused", json!("yes"), "`paused` is not `true` or `false`"),
-            ("paused_by", json!("me"), "`paused_by` is not `question`, `person` or `silence`"),
-            ("updated_at", json!("yesterday"), "`updated_at` is not a time as in RFC 3339"),
+            ("continuation_count", json!(-1), "expected a whole number from 0"),
+            ("issue_no", json!("many"), "invalid digit found in string"),
+            ("stalled", json!("many"), "invalid type: string \"many\", expected u32"),
+            ("state", json!(3), "invalid type: integer `3`, expected a string"),
+            ("run_id", json!(["r"]), "invalid type: sequence, expected a string"),
+            (
+                "paused_by",
+                json!("me"),
+                "unknown variant `me`, expected one of `question`, `person`, `silence`",
+            ),
+            (
+                "updated_at",
+                json!("yesterday"),
+                "invalid value: string \"yesterday\", expected a time as in RFC 3339",
+            ),
+            ("stop", json!({"place": "p"}), "missing field `echoes`"),
         ];
         for (member, value, expected) in table {
-            assert_eq!(damage(member, value).as_deref(), Some(expected));
+            assert_eq!(damage(member, value), Some(format!("`{member}`: {expected}")));
         }
-        assert_eq!(damage("stop_place", Value::Null), None);
-    }
-
-    #[test]
-    fn a_pause_without_a_reason_lasts_until_a_person_says_to_go_on() {
-        let file =
-            br#"{"workflow": "a", "state": "initial", "continuation_count": 0, "paused": true}"#;
-        assert_eq!(read(id(), file).unwrap().pause, Some(Pause::Person));
-        let mut session = read(id(), file).unwrap();
-        session.pause = Some(Pause::Question);
-        assert_eq!(read(id(), &write(&session)).unwrap().pause, session.pause);
+        assert_eq!(damage("stop", Value::Null), None);
     }
 
     #[test]

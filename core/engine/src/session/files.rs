@@ -50,7 +50,7 @@ pub enum SessionError {
         /// Its path.
         file: String,
         /// What is wrong with it.
-        damage: document::DamagedSession,
+        damage: onloop_documents::DocumentError,
     },
     /// The record of the run that the session drives cannot be read.
     #[error("{}", one_line(&format!("the record of run {run_id} cannot be read: {error}")))]

@@ -12,6 +12,7 @@
 pub mod message;
 pub mod updates;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::handsoff::config::BotToken;
@@ -51,11 +52,12 @@ words! {
 }
 
 /// Who has decided about a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approver {
     /// What they are.
     pub stage: ApprovalStage,
     /// The name of the rule, of the model, or of the person, on one line.
+    #[serde(rename = "by")]
     pub name: String,
 }
 
