@@ -93,7 +93,7 @@ fn evidence(read: &Ledger, ledger: &[u8]) -> Value {
         "checks_repeated_at_end": run.reverified,
         "verified_on": verified_on(run),
         "decisions": decisions(ledger),
-        "confinement": run.holds,
+        "confinement": run.sandboxes,
         "agents": agents(run),
         "usage": run_usage(run),
     });

@@ -45,7 +45,7 @@ pub fn summary(run: &Run) -> Value {
         "finish": finish_value(run.finish.as_ref()),
         "pull_request": run.pull_request,
         "usage": run_usage(run),
-        "confined": run.holds,
+        "confined": run.sandboxes,
         "review": run.reviews.last.as_ref().map(|last| json!({
             "step": last.step,
             "verdict": last.verdict.as_str(),

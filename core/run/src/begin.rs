@@ -131,7 +131,7 @@ impl Record {
             waits: Vec::new(),
             set_up: None,
             acting: None,
-            holds: Vec::new(),
+            sandboxes: Vec::new(),
             finished_commit: None,
             checkpoints: Vec::new(),
             fork_of: None,

@@ -5,8 +5,8 @@ pub use super::decision::*;
 use super::checkpoint::{Checkpoint, CheckpointMoment};
 use super::finish::{FinishAct, FinishOutcome};
 use super::fork::{ForkMerge, ForkUse};
-use super::hold::Hold;
 use super::pull_request::{PullRequestState, Repair};
+use super::sandboxes::SandboxStatus;
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
 use super::warning::{ChangedInputs, CheckWarnings, Warning};
@@ -137,7 +137,7 @@ pub enum Event {
         /// Number of the step, from 1.
         step: u32,
     },
-    /// A person accepted a verdict that held the run up.
+    /// A person accepted a verdict that blocked the run.
     VerdictAccepted,
     /// All machine checks were repeated after the last step.
     ChecksRepeated {
@@ -303,9 +303,9 @@ pub struct Acting {
     /// The machine that they were started on, as
     /// [`ProcessIdentity::host`](onloop_effect::ProcessIdentity).
     pub host: String,
-    /// What holds them; `None`: it was not said.
+    /// Their sandbox; `None`: it was not said.
     #[serde(rename = "confined", skip_serializing_if = "Option::is_none")]
-    pub hold: Option<Hold>,
+    pub sandbox: Option<SandboxStatus>,
 }
 
 /// What made a fresh worktree ready.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::checkpoint::CheckpointMoment;
 use super::event::{Amount, GateDecision, TurnRecord, Usage};
 use super::gate::{GateRule, gate_rule};
-use super::held::WorkHold;
 use super::record::*;
+use super::sandboxes::WorkerSandbox;
 use onloop_syntax::form::is_default;
 use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
@@ -92,7 +92,7 @@ pub struct ForkUse {
     pub usage: Usage,
     /// How what worked for it was confined.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub holds: Vec<WorkHold>,
+    pub sandboxes: Vec<WorkerSandbox>,
 }
 
 /// A fork whose work was merged.
@@ -313,7 +313,7 @@ impl Run {
             baseline: record.baseline.clone(),
             turns: self.turns.iter().map(turn).collect(),
             usage: self.usage,
-            holds: self.holds.clone(),
+            sandboxes: self.sandboxes.clone(),
         }
     }
 }

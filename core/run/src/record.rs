@@ -11,9 +11,9 @@ use super::event::{
 };
 use super::finish::{Disposition, Finish, FinishIntent};
 use super::fork::{Fork, ForkOf, ForkState};
-use super::held::WorkHold;
 use super::preflight::IsolationMode;
 use super::pull_request::TrackedPullRequest;
+use super::sandboxes::WorkerSandbox;
 use super::verdict::Verdict;
 use super::wait::Wait;
 use onloop_effect::Network;
@@ -90,7 +90,7 @@ pub struct Record {
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
     /// How what has worked for it was confined, in the order in which it first worked.
-    pub holds: Vec<WorkHold>,
+    pub sandboxes: Vec<WorkerSandbox>,
     /// The commit that was merged or pushed in the end.
     pub finished_commit: Option<String>,
     /// The work at certain moments, oldest first; none outside a repository.

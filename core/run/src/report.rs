@@ -2,8 +2,8 @@
 
 use super::event::{CheckResult, CheckVerdict, LogEntry, Mode};
 use super::finish::Finish;
-use super::held::hold_line;
 use super::record::*;
+use super::sandboxes::sandbox_line;
 use super::summary::{symbol_and_word, table_cell, usage_line};
 use super::wait::TurnEnding;
 use onloop_syntax::money::Money;
@@ -164,8 +164,8 @@ fn render_final_summary(run: &Run, out: &mut String) {
     if let Some(review) = &run.reviews.last {
         head_line("Review", review.verdict.as_str(), out);
     }
-    if let Some(held) = hold_line(&run.holds) {
-        *out += &format!("**Confined:** {}\n", escape(&held));
+    if let Some(line) = sandbox_line(&run.sandboxes) {
+        *out += &format!("**Confined:** {}\n", escape(&line));
     }
     out.push('\n');
 }

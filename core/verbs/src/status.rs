@@ -13,7 +13,7 @@ use onloop_engine::run::driver_lock::driving_of;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction_of};
 use onloop_engine::state::store::Store;
-use onloop_run::{Platform, Run, StatusSummary, hold_line, render_summary, step_list};
+use onloop_run::{Platform, Run, StatusSummary, render_summary, sandbox_line, step_list};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
@@ -150,8 +150,8 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
         let state = followed.map_or_else(String::new, |tracked| format!(" ({})", tracked.line()));
         out += &format!("Pull request: {url}{state}\n");
     }
-    if let Some(held) = hold_line(&run.holds) {
-        out += &text::wrapped(&format!("Confined: {held}"), 80, 2);
+    if let Some(line) = sandbox_line(&run.sandboxes) {
+        out += &text::wrapped(&format!("Confined: {line}"), 80, 2);
         out.push('\n');
     }
     io.result(out).await;
@@ -186,7 +186,11 @@ async fn status_lines(io: &Io, store: &Store) -> String {
     let run = store.run();
     let StatusSummary { now, since, then } = run.status_summary();
     let since = since.map_or_else(String::new, |since| {
-        format!(" (for {})", text::span(io.now().millis_since(since)))
+        let ms = io.now().millis_since(since);
+        match run.is_over() {
+            true => format!(" ({})", text::ago(ms)),
+            false => format!(" (for {})", text::span(ms)),
+        }
     });
     let mut lines = vec![format!("Now: {now}{since}")];
     let driver = io.holder(&store.paths().driver_lock()).await.ok().flatten();

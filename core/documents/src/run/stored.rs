@@ -84,7 +84,7 @@ pub(super) struct StoredRun {
     waits: Vec<Wait>,
     acting: Option<Acting>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    confined: Vec<WorkHold>,
+    confined: Vec<WorkerSandbox>,
     finished_commit: Option<String>,
     checkpoints: Vec<Checkpoint>,
     /// The line of the ledger that a copy shows.
@@ -191,7 +191,7 @@ impl StoredRun {
             turns: run.turns.clone(),
             waits: run.waits.clone(),
             acting: run.acting.clone(),
-            confined: run.holds.clone(),
+            confined: run.sandboxes.clone(),
             finished_commit: run.finished_commit.clone(),
             checkpoints: run.checkpoints.clone(),
             ledger: ledger.cloned(),
@@ -268,7 +268,7 @@ impl StoredRun {
             waits: self.waits,
             set_up: self.set_up,
             acting: self.acting,
-            holds: self.confined,
+            sandboxes: self.confined,
             finished_commit: self.finished_commit,
             checkpoints: self.checkpoints,
             fork_of: self.fork_of,

@@ -195,10 +195,15 @@ fn may_be_missing(path: &str) -> bool {
 #[test]
 fn a_member_that_is_missing_or_renamed_is_named() {
     let mut seen = std::collections::BTreeSet::new();
+    // Each member in a few of the samples: reading them all for each takes half a minute.
+    let mut tried = std::collections::BTreeMap::<String, u32>::new();
     for run in samples() {
         let document: Value = serde_json::from_slice(&write(&run)).unwrap();
         members(&document.clone(), "", "", &mut |path, pointer, key| {
-            for renamed in [false, true] {
+            let name = path.replace(|letter: char| letter.is_ascii_digit(), "");
+            let times = tried.entry(name).or_default();
+            *times += 1;
+            for renamed in [false, true].into_iter().filter(|_| *times <= 4) {
                 let mut damaged = document.clone();
                 let inside = damaged.pointer_mut(pointer).and_then(Value::as_object_mut).unwrap();
                 let value = inside.remove(key).unwrap();

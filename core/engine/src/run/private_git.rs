@@ -14,7 +14,7 @@ use onloop_effect::{
     Durability, Expect, Failure, FailureKind, GitRequest, Io, Mechanism, Network, ProcessSpec,
     ProcessStatus, Shell,
 };
-use onloop_run::{Hold, WorkHold, Worker};
+use onloop_run::{SandboxStatus, Worker, WorkerSandbox};
 use onloop_syntax::{limits, text};
 
 /// Packs what the branch and the index have and the repository lacks. It runs confined and offline,
@@ -238,9 +238,10 @@ async fn take(
 
 /// Removes the private folder of a run that is over.
 pub(crate) async fn remove(io: &Io, store: &Store) {
-    let by_bubblewrap =
-        |held: &WorkHold| matches!(held.hold, Hold::Confined { by: Mechanism::Bubblewrap, .. });
-    if store.run().holds.iter().any(by_bubblewrap) {
+    let by_bubblewrap = |used: &WorkerSandbox| {
+        matches!(used.status, SandboxStatus::Confined { by: Mechanism::Bubblewrap, .. })
+    };
+    if store.run().sandboxes.iter().any(by_bubblewrap) {
         // A folder that stays does no harm: no git outside reads it.
         let _ = io.remove(&store.paths().git()).await;
     }

@@ -184,9 +184,9 @@ async fn made_ready(
     let extent = (network, &work.needs);
     let spec = marked(io, &store.run().id, spec);
     let ready = work.sandbox.put_in_force(io, folder, spec, extent, private.seen()).await?;
-    let (spec, hold, confined) = ready;
+    let (spec, sandbox, confined) = ready;
     let (worker, step, host) = (work.worker, work.step, io.start().process.host.clone());
-    let acting = move |group| Acting { worker, step, group, host, hold: Some(hold) };
+    let acting = move |group| Acting { worker, step, group, host, sandbox: Some(sandbox) };
     Ok((spec, acting, confined))
 }
 
@@ -202,7 +202,7 @@ fn apply(store: &mut Store, acting: Acting) -> Result<(), WorkError> {
 
 /// Ends what is left of the work of an onloop that was killed: two would work in one place.
 pub async fn end_survivors(io: &Io, run: &Run) -> Result<(), CommandError> {
-    let Some(Acting { worker, step, group, host, hold: _ }) = run.acting.clone() else {
+    let Some(Acting { worker, step, group, host, sandbox: _ }) = run.acting.clone() else {
         return Ok(());
     };
     let whose = match worker {

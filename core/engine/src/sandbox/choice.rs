@@ -11,7 +11,7 @@ use onloop_agents::confine::{GitFolder, Needs};
 use onloop_effect::{
     Failure, FailureKind, Io, Mechanism, Network, ProcessSpec, ProcessStatus, Shell,
 };
-use onloop_run::{Hold, Run};
+use onloop_run::{Run, SandboxStatus};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use std::cell::Cell;
 
@@ -174,10 +174,10 @@ impl Sandbox {
         spec: ProcessSpec,
         (network, needs): (NetworkRequest, &Needs),
         git_folder: GitFolder,
-    ) -> Result<(ProcessSpec, Hold, Option<Confined>), Failure> {
+    ) -> Result<(ProcessSpec, SandboxStatus, Option<Confined>), Failure> {
         let (by, shared, count) = match self {
             Sandbox::Off { why, .. } => {
-                return Ok((spec, Hold::Unconfined { why: why.clone() }, None));
+                return Ok((spec, SandboxStatus::Unconfined { why: why.clone() }, None));
             }
             Sandbox::By { mechanism, temporary, count } => (*mechanism, temporary, count),
         };
@@ -189,7 +189,7 @@ impl Sandbox {
         let mut confined = confined.map_err(failure_of)?;
         confined.add(io, needs);
         let network = confined.network.clone();
-        Ok((confined.apply(io, spec), Hold::Confined { by, network }, Some(confined)))
+        Ok((confined.apply(io, spec), SandboxStatus::Confined { by, network }, Some(confined)))
     }
 
     /// Confines a program that does nothing, to see whether it can be done.

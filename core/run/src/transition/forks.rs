@@ -96,8 +96,8 @@ impl Run {
     fn take_use(&mut self, used: &ForkUse) -> Result<(), Refusal> {
         self.report_usage(used.usage)?;
         self.0.turns.extend(used.turns.iter().cloned());
-        for hold in &used.holds {
-            hold.clone().put(&mut self.0.holds);
+        for sandbox in &used.sandboxes {
+            sandbox.clone().put(&mut self.0.sandboxes);
         }
         Ok(())
     }

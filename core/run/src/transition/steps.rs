@@ -5,9 +5,9 @@ use super::judgement::{Judgement, judge, outputs};
 use crate::budget::exceeded;
 use crate::checkpoint::CheckpointMoment;
 use crate::event::*;
-use crate::held::WorkHold;
 use crate::next::{Next, Question};
 use crate::record::*;
+use crate::sandboxes::WorkerSandbox;
 use crate::wait::{TurnEnding, Wait};
 use crate::warning::CheckWarnings;
 use onloop_syntax::limits;
@@ -86,8 +86,8 @@ impl Run {
             Worker::Check | Worker::Review | Worker::SetUp => {}
         }
         self.0.acting = Some(acting.clone());
-        if let Some(hold) = WorkHold::of(acting) {
-            hold.put(&mut self.0.holds);
+        if let Some(sandbox) = WorkerSandbox::of(acting) {
+            sandbox.put(&mut self.0.sandboxes);
         }
         Ok(())
     }

@@ -212,7 +212,7 @@ fn every_event_has_a_line() {
     };
     let group = ProcessGroup { pid: 7, started: "s".to_owned(), boot: "b".to_owned() };
     let host = "h".to_owned();
-    let hold = Hold::Unconfined { why: "w".to_owned() };
+    let sandbox = SandboxStatus::Unconfined { why: "w".to_owned() };
     let events = [
         Event::StepForked { step: 3, run: "a.step-3".to_owned(), base: "c".to_owned() },
         Event::ForkDropped {
@@ -224,7 +224,7 @@ fn every_event_has_a_line() {
                 baseline: Some(vec![0]),
                 turns: vec![turn(3)],
                 usage: Usage { agents: 2, ..Usage::default() },
-                holds: Vec::new(),
+                sandboxes: Vec::new(),
             }),
         },
         Event::WorkStarted(Acting {
@@ -232,7 +232,7 @@ fn every_event_has_a_line() {
             step: 1,
             group,
             host,
-            hold: Some(hold),
+            sandbox: Some(sandbox),
         }),
         Event::WorktreeSetUp(SetUp { copied: 3, commands: 2 }),
         Event::PlanAdopted(Box::new(adoption)),

@@ -31,13 +31,13 @@ pub async fn begin(io: Io, args: BeginArgs) -> Result<Exit, CommandError> {
         options: args.rules.options(),
         can_dispatch: !args.no_subagents,
     });
-    let workspace = Workspace::new(&io, args.rules.health(), Speech::Held(String::new()));
+    let workspace = Workspace::new(&io, args.rules.health(), Speech::Deferred(String::new()));
     Ok(continue_run(&io, workspace, auto).await)
 }
 
 /// Takes a child's answer and goes up to the next child or the end.
 pub async fn resume(io: Io, args: AutoResumeArgs) -> Result<Exit, CommandError> {
-    let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Held(String::new()));
+    let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Deferred(String::new()));
     let mut workspace = workspace.waiting_for_guard(GUARD_WAIT_MS);
     workspace.hold_guard().await?;
     let auto = load(&io).await?;

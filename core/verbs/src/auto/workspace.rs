@@ -47,7 +47,7 @@ pub(super) enum Speech {
     /// At once.
     Immediate,
     /// Once [`Workspace::speak`] is called, because something has to be stored first.
-    Held(String),
+    Deferred(String),
 }
 
 impl Workspace {
@@ -72,9 +72,9 @@ impl Workspace {
         self.is_interrupted
     }
 
-    /// Prints what was held back.
+    /// Prints what was deferred.
     pub(super) async fn speak(&mut self) {
-        if let Speech::Held(text) = &mut self.speech {
+        if let Speech::Deferred(text) = &mut self.speech {
             let text = std::mem::take(text);
             if !text.is_empty() {
                 self.io.result(text).await;
@@ -86,7 +86,7 @@ impl Workspace {
     pub(super) async fn say(&mut self, transition: &Transition) {
         let lines: String = transition.tokens.iter().map(|token| format!("{token}\n")).collect();
         match (&mut self.speech, transition.auto.next()) {
-            (Speech::Held(held), AutoNext::Dispatch(_)) => held.push_str(&lines),
+            (Speech::Deferred(deferred), AutoNext::Dispatch(_)) => deferred.push_str(&lines),
             _ if lines.is_empty() => {}
             _ => self.io.result(lines).await,
         }

@@ -372,8 +372,8 @@ async fn delete_branch(
     }
     let moved = (Some(now.as_str()) != commit)
         .then(|| CommandError::failed(format!("branch `{branch}` has other commits now ({now})")));
-    let held = holder.map(|at| plan::held(branch, &at));
-    if let Some(why) = moved.or(held) {
+    let in_use = holder.map(|at| plan::branch_in_use(branch, &at));
+    if let Some(why) = moved.or(in_use) {
         if disposition == Disposition::Discarded {
             return Err(half_way(store, why));
         }

@@ -23,7 +23,7 @@ pub(super) struct FinishContext {
     /// Whether preflight made the branch for this run.
     pub(super) owns_branch: bool,
     /// Where the branch is checked out.
-    pub(super) held_at: Option<String>,
+    pub(super) checked_out_at: Option<String>,
     /// The commit that the run began at where HEAD was on no branch.
     pub(super) began_detached: Option<String>,
 }
@@ -122,7 +122,7 @@ impl FinishContext {
         Ok(Some(FinishContext {
             owns_branch: run.owns_branch(),
             commit: here.target_commit,
-            held_at: here.target_checked_out_at,
+            checked_out_at: here.target_checked_out_at,
             began_detached: source.is_none().then(|| run.place.source_head.clone()).flatten(),
             main: main.map(|main| MainCheckout {
                 dirty: foreign(run, &main),

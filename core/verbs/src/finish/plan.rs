@@ -214,16 +214,16 @@ fn plan_discard(
         demand_target(run, context, target)?;
     }
     let own = [context.worktree.as_ref().map(|worktree| &worktree.path), Some(&main.root)];
-    let elsewhere = context.held_at.as_ref().filter(|at| !own.contains(&Some(at)));
-    let held = elsewhere.map(|at| held(branch, at));
-    match held.or(worktree_objection(context, Disposition::Discarded)) {
+    let elsewhere = context.checked_out_at.as_ref().filter(|at| !own.contains(&Some(at)));
+    let in_use = elsewhere.map(|at| branch_in_use(branch, at));
+    match in_use.or(worktree_objection(context, Disposition::Discarded)) {
         Some(objection) => Err(objection),
         None => Ok(FinishAct::Discard { commit: context.commit.clone() }),
     }
 }
 
 /// Why git would not delete a branch.
-pub(super) fn held(branch: &str, at: &str) -> CommandError {
+pub(super) fn branch_in_use(branch: &str, at: &str) -> CommandError {
     let folder = text::shell_word(at);
     CommandError::failed(format!("branch `{branch}` is checked out at `{at}`"))
         .fix_by("free it", format!("git -C {folder} switch --detach"))

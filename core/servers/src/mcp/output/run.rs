@@ -125,7 +125,7 @@ pub(super) fn run() -> Value {
             "review": review,
             "finish": finish(),
             "pull_request": { "type": ["object", "null"] },
-            "confined": list_of(held()),
+            "confined": list_of(worker_sandbox()),
             "steps": list_of(step()),
             "asks": asks(),
         }),
@@ -152,8 +152,8 @@ pub(super) fn finish() -> Value {
     object(properties, &["disposition"])
 }
 
-/// Who worked, and what held its processes; or why nothing did.
-fn held() -> Value {
+/// Who worked, in which sandbox; or why in none.
+fn worker_sandbox() -> Value {
     let names = json!({ "names": list_of(text()) });
     object(
         json!({

@@ -34,7 +34,7 @@ fn context() -> FinishContext {
         home: "/r".to_owned(),
         worktree: Some(Worktree { path: "/w".to_owned(), dirty, others }),
         owns_branch: true,
-        held_at: Some("/w".to_owned()),
+        checked_out_at: Some("/w".to_owned()),
         began_detached: None,
     }
 }
@@ -154,7 +154,7 @@ fn every_scene_has_its_answer() {
         (
             Discard,
             "its branch is checked out elsewhere, too",
-            |s| s.held_at = Some("/a b".to_owned()),
+            |s| s.checked_out_at = Some("/a b".to_owned()),
             "error: branch `hotl/x` is checked out at `/a b` fix: free it: git -C '/a b' switch --detach",
         ),
         (
