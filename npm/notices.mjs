@@ -2,15 +2,12 @@
 // packages of the workspace when they are built for TARGET. Licences ask that their texts go where the program goes.
 
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { argv, exit } from "node:process";
 import { fileURLToPath } from "node:url";
 
 const workspace = fileURLToPath(new URL("..", import.meta.url));
-
-/** C code that lies inside the crate that binds it, with a licence of its own. */
-const BUNDLED = { "libgit2-sys": ["libgit2/COPYING"], "libz-sys": ["src/zlib/LICENSE"] };
 
 /** Files in which crates keep their terms. */
 const TERMS = /^(licen[cs]e|copying|copyright|notice|unlicense)/i;
@@ -88,9 +85,8 @@ function termsOf(crate) {
     .filter((entry) => entry.isFile() && TERMS.test(entry.name))
     .map((entry) => entry.name)
     .sort();
-  const bundled = (BUNDLED[crate.name] ?? []).filter((name) => existsSync(join(folder, name)));
   // The same text appears once, whatever its line breaks are.
-  return [...own, ...bundled].map((name) =>
+  return own.map((name) =>
     readFileSync(join(folder, name), "utf8")
       .replaceAll("\r\n", "\n")
       .replace(/[ \t]+$/gm, "")

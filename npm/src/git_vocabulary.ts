@@ -9,7 +9,7 @@ import type {
 } from "./vocabulary.js";
 
 /**
- * A closed set of queries and changes. Hosts perform them with libgit2 or the git program. Names of
+ * A closed set of queries and changes. Hosts perform them with the git program. Names of
  * branches, remotes and checkpoints are valid git names: core refuses others before a host sees
  * them.
  */

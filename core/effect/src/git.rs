@@ -8,7 +8,7 @@ use super::bytes::Bytes;
 use super::scalar::millis;
 use onloop_syntax::time::Timestamp;
 
-/// A closed set of queries and changes. Hosts perform them with libgit2 or the git program. Names
+/// A closed set of queries and changes. Hosts perform them with the git program. Names
 /// of branches, remotes and checkpoints are valid git names: core refuses
 /// others before a host sees them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

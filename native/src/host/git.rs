@@ -1,9 +1,4 @@
-//! Git repositories, through libgit2 where possible and the git program where necessary.
-//!
-//! libgit2 answers questions quickly, without a process. It cannot open every repository (SHA-256
-//! objects, reftable, split or sparse indexes), and it has no configured filters, so files of an
-//! LFS repository would look changed. There the git program answers behind the same functions. The
-//! git program also writes the files of a checkout, if it is installed.
+//! Git repositories, through the git program of the machine.
 //!
 //! Git can hang in a hook, a filter, a remote or a credential helper. So each command has a time
 //! limit, a person can interrupt it, and onloop undoes what it left half done.
@@ -16,7 +11,6 @@
 mod checkpoints;
 mod discovery;
 mod known_failures;
-mod libgit;
 mod program;
 mod rollback;
 mod settings;
@@ -29,7 +23,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
-use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
+use onloop_core::effect::{GitSurvey, WorktreeEntry};
 
 use super::{Interrupts, RunningGroup};
 use program::GitProgram;
@@ -38,8 +32,6 @@ use program::GitProgram;
 #[derive(Debug)]
 pub struct OsGit {
     program: GitProgram,
-    /// Whether the git program answers every request.
-    program_only: bool,
 }
 
 impl Default for OsGit {
@@ -61,16 +53,6 @@ struct Registered {
     present: bool,
 }
 
-/// How onloop reads a repository.
-enum Access {
-    /// No repository was found.
-    Nothing,
-    /// libgit2.
-    Library(git2::Repository),
-    /// The git program, for this reason.
-    Program(String),
-}
-
 /// A worktree to create.
 struct NewWorktree<'a> {
     path: &'a Path,
@@ -86,32 +68,26 @@ struct NewMerge<'a> {
 }
 
 impl OsGit {
-    /// Uses the `git` on `PATH` if libgit2 is not enough.
+    /// Uses the `git` on `PATH`.
     pub fn new() -> OsGit {
         OsGit::with_program("git")
     }
 
-    /// Uses `executable` if libgit2 is not enough.
+    /// Uses `executable`.
     pub fn with_program(executable: impl Into<OsString>) -> OsGit {
-        OsGit { program: GitProgram::new(executable.into()), program_only: false }
+        OsGit { program: GitProgram::new(executable.into()) }
     }
 
     /// Lets `interrupts` end a command, and adds each command to `running`.
     #[must_use]
     pub fn among(self, interrupts: &Interrupts, running: &RunningGroup) -> OsGit {
-        OsGit { program: self.program.among(interrupts, running), ..self }
+        OsGit { program: self.program.among(interrupts, running) }
     }
 
     /// Bounds the time of each git command.
     #[must_use]
     pub fn at_most_ms(self, timeout_ms: u64) -> OsGit {
-        OsGit { program: self.program.at_most_ms(timeout_ms), ..self }
-    }
-
-    /// Uses the git program for every request, as for a repository that libgit2 cannot open.
-    #[must_use]
-    pub fn without_library(self) -> OsGit {
-        OsGit { program_only: true, ..self }
+        OsGit { program: self.program.at_most_ms(timeout_ms) }
     }
 
     /// Performs one request. Paths in it are absolute, or relative to the current folder of
@@ -148,19 +124,21 @@ impl OsGit {
                 self.remove_worktree(&absolute(cwd)?, &absolute(path)?).map(done)
             }
             GitRequest::Switch { cwd, branch, create } => {
-                self.switch(&absolute(cwd)?, &branch_name(branch)?, *create).map(done)
+                self.program.switch(&absolute(cwd)?, &branch_name(branch)?, *create).map(done)
             }
             GitRequest::DeleteBranch { cwd, branch } => {
-                self.delete_branch(&absolute(cwd)?, &branch_name(branch)?).map(done)
+                self.program.delete_branch(&absolute(cwd)?, &branch_name(branch)?).map(done)
             }
             GitRequest::MergeBase { cwd, commit, branch } => {
                 let branch = branch_name(branch)?;
-                self.merge_base(&absolute(cwd)?, commit_id(commit)?, &branch)
+                self.program
+                    .merge_base(&absolute(cwd)?, commit_id(commit)?, &branch)
                     .map(|commit| Outcome::Commit { commit })
             }
             GitRequest::RemoteBranch { cwd, remote, branch } => {
                 let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);
-                self.remote_branch(&absolute(cwd)?, remote, &branch)
+                self.program
+                    .remote_branch(&absolute(cwd)?, remote, &branch)
                     .map(|commit| Outcome::Commit { commit })
             }
             GitRequest::Merge { cwd, branch, commit, into } => {
@@ -169,14 +147,14 @@ impl OsGit {
                     commit: commit_id(commit)?,
                     into: &branch_name(into)?,
                 };
-                self.merge(&absolute(cwd)?, &merge).map(done)
+                self.program.merge(&absolute(cwd)?, &merge).map(done)
             }
             GitRequest::Push { cwd, remote, branch } => {
                 let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);
-                self.push(&absolute(cwd)?, remote, &branch).map(done)
+                self.program.push(&absolute(cwd)?, remote, &branch).map(done)
             }
             GitRequest::Stash { cwd, message, paths } => {
-                self.stash(&absolute(cwd)?, message, paths).map(done)
+                self.program.stash(&absolute(cwd)?, message, paths).map(done)
             }
             GitRequest::Checkpoint { .. }
             | GitRequest::Restore { .. }
@@ -203,42 +181,12 @@ impl OsGit {
     fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {
         // An invalid name cannot be a branch, so git is not asked.
         let branch = branch.parse::<BranchName>().ok();
-        let repository = match self.access(cwd)? {
-            Access::Nothing => None,
-            Access::Library(repository) if repository.is_bare() => None,
-            Access::Library(repository) => match libgit::needs_program(&repository) {
-                Some(reason) => needed(self.program.survey(cwd, branch.as_ref()), &reason)?,
-                None => Some(self.survey_with_library(&repository, cwd, branch.as_ref())?),
-            },
-            Access::Program(reason) => needed(self.program.survey(cwd, branch.as_ref()), &reason)?,
-        };
+        let repository = if_any(cwd, self.program.survey(cwd, branch.as_ref()))?.flatten();
         Ok(GitSurvey { repository })
     }
 
-    /// Falls back to the git program, because an index can have extensions that libgit2 cannot
-    /// read.
-    fn survey_with_library(
-        &self,
-        repository: &git2::Repository,
-        cwd: &Path,
-        branch: Option<&BranchName>,
-    ) -> Result<Repository, Failure> {
-        let failure = match libgit::survey(repository, branch) {
-            Ok(survey) => return Ok(survey),
-            Err(failure) => failure,
-        };
-        match self.program.survey(cwd, branch) {
-            Ok(Some(survey)) => Ok(survey),
-            Ok(None) | Err(_) => Err(failure),
-        }
-    }
-
     fn worktrees(&self, cwd: &Path) -> Result<Vec<WorktreeEntry>, Failure> {
-        let registered = match self.access(cwd)? {
-            Access::Nothing => return Ok(Vec::new()),
-            Access::Library(repository) => libgit::registered(&repository)?,
-            Access::Program(reason) => needed(self.program.registered(cwd), &reason)?,
-        };
+        let registered = if_any(cwd, self.program.registered(cwd))?.unwrap_or_default();
         let usable = registered.into_iter().filter(Registered::holds_its_branch);
         usable
             .map(|entry| Ok(WorktreeEntry { path: utf8(&entry.path)?, branch: entry.branch }))
@@ -246,11 +194,7 @@ impl OsGit {
     }
 
     fn head(&self, cwd: &Path) -> Result<Option<String>, Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Ok(None),
-            Access::Library(repository) => libgit::head(&repository),
-            Access::Program(reason) => needed(self.program.commit(cwd, "HEAD"), &reason),
-        }
+        Ok(if_any(cwd, self.program.commit(cwd, "HEAD"))?.flatten())
     }
 
     fn create_worktree(&self, cwd: &Path, new: &NewWorktree<'_>) -> Result<(), Failure> {
@@ -258,161 +202,52 @@ impl OsGit {
         if new.path.symlink_metadata().is_ok() {
             return Err(Failure::new(FailureKind::Exists, format!("`{shown}` already exists")));
         }
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            // The git program writes every file correctly, and a timeout can end it.
-            Access::Library(repository) => match self.program.create_worktree(cwd, new) {
-                Err(failure) if failure.kind == FailureKind::Unsupported => {
-                    match libgit::checkout_needs_program(&repository, new)? {
-                        None => libgit::create_worktree(&repository, new),
-                        Some(reason) => needed(Err(failure), &reason),
-                    }
-                }
-                created => created,
-            },
-            Access::Program(reason) => needed(self.program.create_worktree(cwd, new), &reason),
-        }
+        self.program.create_worktree(cwd, new)
     }
 
     fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
-        let access = self.access(cwd)?;
         rollback::remove_rest(&resolved(path))?;
-        let removed = match access {
-            Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(repository) => libgit::remove_worktree(&repository, path),
-            Access::Program(reason) => needed(self.program.remove_worktree(cwd, path), &reason),
-        };
+        let removed = self.program.remove_worktree(cwd, path);
         // An earlier removal can have been killed before this.
         if removed.as_ref().err().is_none_or(Failure::is_not_found) {
             rollback::remove_empty_ancestors(path);
         }
         removed
     }
+}
 
-    fn switch(&self, cwd: &Path, branch: &BranchName, create: bool) -> Result<(), Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            // A new branch at HEAD changes no file, so filters do not matter.
-            Access::Library(repository) if create => libgit::switch_to_new(&repository, branch),
-            // Every other switch changes files, and only the git program has all rules about
-            // overwriting.
-            Access::Library(_) => {
-                let reason = "an existing branch is checked out";
-                needed(self.program.switch(cwd, branch, create), reason)
-            }
-            Access::Program(reason) => needed(self.program.switch(cwd, branch, create), &reason),
-        }
-    }
-
-    fn delete_branch(&self, cwd: &Path, branch: &BranchName) -> Result<(), Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(repository) => {
-                libgit::demand_free(&repository, branch)?;
-                // Git survives our death; libgit2 would leave its locks behind.
-                match self.program.delete_branch(cwd, branch) {
-                    Err(failure) if failure.kind == FailureKind::Unsupported => {
-                        libgit::delete_branch(&repository, branch)
-                    }
-                    deleted => deleted,
-                }
-            }
-            Access::Program(reason) => needed(self.program.delete_branch(cwd, branch), &reason),
-        }
-    }
-
-    fn merge_base(
-        &self,
-        cwd: &Path,
-        commit: &str,
-        branch: &BranchName,
-    ) -> Result<Option<String>, Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(repository) => libgit::merge_base(&repository, commit, branch),
-            Access::Program(reason) => {
-                needed(self.program.merge_base(cwd, commit, branch), &reason)
+/// What git answered about the repository around `cwd`; `None`: there is none.
+fn if_any<T>(cwd: &Path, answered: Result<T, Failure>) -> Result<Option<T>, Failure> {
+    match answered {
+        Ok(answer) => Ok(Some(answer)),
+        Err(failure) if failure.is_not_found() => Ok(None),
+        // A machine without git can run workflows outside of repositories.
+        Err(failure) if failure.kind == FailureKind::Unsupported => {
+            match discovery::git_entry(cwd) {
+                None => Ok(None),
+                Some(_) => Err(failure),
             }
         }
-    }
-
-    fn remote_branch(
-        &self,
-        cwd: &Path,
-        remote: &str,
-        branch: &BranchName,
-    ) -> Result<Option<String>, Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            // Only the git program supports every transport and login.
-            Access::Library(_) | Access::Program(_) => {
-                needed(self.program.remote_branch(cwd, remote, branch), "a remote is asked")
-            }
-        }
-    }
-
-    fn merge(&self, cwd: &Path, merge: &NewMerge<'_>) -> Result<(), Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(_) | Access::Program(_) => {
-                needed(self.program.merge(cwd, merge), "branches are merged")
-            }
-        }
-    }
-
-    fn push(&self, cwd: &Path, remote: &str, branch: &BranchName) -> Result<(), Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(_) | Access::Program(_) => {
-                needed(self.program.push(cwd, remote, branch), "a branch is pushed")
-            }
-        }
-    }
-
-    fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
-        match self.access(cwd)? {
-            Access::Nothing => Err(no_repository(cwd)),
-            Access::Library(_) | Access::Program(_) => {
-                needed(self.program.stash(cwd, message, paths), "something is stashed")
-            }
-        }
-    }
-
-    /// Opens the repository around `cwd`, as git itself would find it.
-    fn access(&self, cwd: &Path) -> Result<Access, Failure> {
-        if self.program_only {
-            return match self.program.is_in_repository(cwd)? {
-                true => Ok(Access::Program("libgit2 is not asked".to_owned())),
-                false => nothing(cwd),
-            };
-        }
-        let error = match libgit::open(cwd) {
-            Ok(repository) => return Ok(Access::Library(repository)),
-            Err(error) => error,
-        };
-        match error.code() {
-            git2::ErrorCode::NotFound => nothing(cwd),
-            // Only git reads every setting that allows this.
-            git2::ErrorCode::Owner => {
-                Ok(Access::Program("the repository belongs to another user".to_owned()))
-            }
-            _ => Ok(Access::Program(error.message().to_owned())),
-        }
+        Err(failure) => Err(failure),
     }
 }
 
-/// No repository is around `cwd`, or its `.git` file points to a missing one.
-fn nothing(cwd: &Path) -> Result<Access, Failure> {
-    match broken_git_file(cwd) {
-        None => Ok(Access::Nothing),
-        Some(link) => Err(Failure::new(
+/// The failure where git finds no repository around `cwd`: there is none, or its `.git` file points to a
+/// missing one.
+fn no_repository(cwd: &Path) -> Failure {
+    match discovery::git_entry(cwd).filter(|entry| entry.is_file()) {
+        None => {
+            let message = format!("`{}` is not inside a git repository", cwd.display());
+            Failure::new(FailureKind::NotFound, message)
+        }
+        Some(link) => Failure::new(
             FailureKind::Invalid,
             format!(
                 "`{}` points to a repository that is not there; `git worktree repair`, run in the \
                  main checkout, may fix it",
                 link.display()
             ),
-        )),
+        ),
     }
 }
 
@@ -433,24 +268,6 @@ impl Registered {
             format!("the worktree `{shown}` is locked ({reason}); `git worktree unlock` frees it"),
         ))
     }
-}
-
-/// Returns the `.git` file whose repository is missing, if that is why none was found.
-fn broken_git_file(cwd: &Path) -> Option<PathBuf> {
-    let folders = discovery::Bounds::of_environment().folders(cwd);
-    let link = folders.iter().map(|folder| folder.join(".git")).find(|path| path.exists())?;
-    link.is_file().then_some(link)
-}
-
-/// Adds to the failure why the missing git program is needed.
-fn needed<T>(result: Result<T, Failure>, reason: &str) -> Result<T, Failure> {
-    result.map_err(|failure| {
-        if failure.kind != FailureKind::Unsupported {
-            return failure;
-        }
-        let message = format!("{}; it is needed because {reason}", failure.message);
-        Failure::new(failure.kind, message)
-    })
 }
 
 fn branch_name(name: &str) -> Result<BranchName, Failure> {
@@ -485,11 +302,6 @@ fn commit_id(id: &str) -> Result<&str, Failure> {
 /// Git would look for a relative path below the repository that it works in.
 fn absolute(path: &str) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| rollback::failure(Path::new(path), &error))
-}
-
-fn no_repository(cwd: &Path) -> Failure {
-    let message = format!("`{}` is not inside a git repository", cwd.display());
-    Failure::new(FailureKind::NotFound, message)
 }
 
 fn utf8(path: &Path) -> Result<String, Failure> {

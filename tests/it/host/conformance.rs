@@ -5,7 +5,6 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use onloop::host::Host;
-use onloop::host::git::OsGit;
 use onloop_tests::SimHost;
 use onloop_tests::conformance::{Bench, cases, replay};
 
@@ -79,22 +78,6 @@ fn the_standard_streams_of_the_native_host_conform() {
         count += 1;
     }
     assert!(count > 0, "no case has streams");
-}
-
-#[test]
-fn the_native_host_conforms_with_the_git_program_alone() {
-    let only_about_git = |case: &serde_json::Value| case["git"] == true;
-    let bench = || {
-        let mut world = World::new();
-        let running = onloop::host::RunningGroup::default();
-        let git = OsGit::new().without_library().among(&world.interrupts, &running);
-        world.host.git = Box::new(git);
-        world
-    };
-    let cases: Vec<_> = cases().into_iter().filter(only_about_git).collect();
-    assert!(cases.len() > 5, "{} cases", cases.len());
-    let wrong: Vec<String> = cases.iter().flat_map(|case| replay(case, &mut bench())).collect();
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 #[test]

@@ -7,16 +7,16 @@ use super::resolved;
 
 /// Bounds of the search, from the environment.
 #[derive(Debug, Default)]
-pub(super) struct Bounds {
+struct Bounds {
     /// `GIT_CEILING_DIRECTORIES`, symbolic links resolved.
-    pub(super) ceilings: Vec<PathBuf>,
+    ceilings: Vec<PathBuf>,
     /// Whether the search crosses file systems.
-    pub(super) crosses: bool,
+    crosses: bool,
 }
 
 impl Bounds {
     /// Reads the environment of this process.
-    pub(super) fn of_environment() -> Bounds {
+    fn of_environment() -> Bounds {
         let ceilings = env::var_os("GIT_CEILING_DIRECTORIES").unwrap_or_default();
         let crosses = env::var("GIT_DISCOVERY_ACROSS_FILESYSTEM").unwrap_or_default();
         let mut keeps_links = false;
@@ -33,7 +33,7 @@ impl Bounds {
     }
 
     /// Returns the searched folders from `cwd`, nearest first.
-    pub(super) fn folders(&self, cwd: &Path) -> Vec<PathBuf> {
+    fn folders(&self, cwd: &Path) -> Vec<PathBuf> {
         let cwd = resolved(cwd);
         let disk = disk(&cwd);
         let is_inside = |folder: &&Path| {
@@ -43,6 +43,12 @@ impl Bounds {
         };
         cwd.ancestors().take_while(is_inside).map(Path::to_owned).collect()
     }
+}
+
+/// The nearest `.git` around `cwd`.
+pub(super) fn git_entry(cwd: &Path) -> Option<PathBuf> {
+    let folders = Bounds::of_environment().folders(cwd);
+    folders.iter().map(|folder| folder.join(".git")).find(|path| path.exists())
 }
 
 /// Whether git reads this value as true.

@@ -4,18 +4,23 @@ use std::path::Path;
 
 use onloop_core::effect::{Failure, FailureKind};
 
-/// Texts of git and libgit2 before the path of a lock, which a quote ends.
-const LOCKS: [&str; 2] = ["Unable to create '", "failed to lock file '"];
+use super::{discovery, no_repository};
+
+/// What git says before the path of a lock, which a quote ends.
+const LOCK: &str = "Unable to create '";
 
 /// Git does not record which process made a lock.
 const STALE: &str = "is there: another git is running, or a killed one left it; when no git runs in this \
                      repository, remove that file";
 
-/// Returns the failure for `said`, if a person can fix it. `said` is the output of git in the C
-/// locale, or of libgit2, in `cwd`.
+/// Returns the failure for `said`, the output of git in the C locale in `cwd`, if it is a known one.
 pub(super) fn recognize(said: &str, cwd: &Path) -> Option<Failure> {
     if let Some(path) = lock_in(said) {
         return Some(locked(&format!("`{path}`")));
+    }
+    if let Some(rest) = said.strip_prefix("fatal: not a git repository") {
+        // With a path it can be about a submodule.
+        return (!rest.starts_with(':') || leads_nowhere(cwd)).then(|| no_repository(cwd));
     }
     let around = cwd.display();
     if let Some((_, rest)) = said.split_once("could not lock config file ")
@@ -44,6 +49,16 @@ pub(super) fn recognize(said: &str, cwd: &Path) -> Option<Failure> {
     None
 }
 
+/// Whether the nearest `.git` around `cwd` is a file that points to a folder which is not there.
+fn leads_nowhere(cwd: &Path) -> bool {
+    let Some(link) = discovery::git_entry(cwd).filter(|entry| entry.is_file()) else {
+        return false;
+    };
+    let text = std::fs::read_to_string(&link).unwrap_or_default();
+    let target = text.strip_prefix("gitdir:").map(str::trim);
+    target.is_some_and(|target| !link.with_file_name(target).exists())
+}
+
 /// The failure when `lock` is there; its owner may be dead.
 pub(super) fn locked(lock: &str) -> Failure {
     Failure::new(FailureKind::Busy, format!("{lock} {STALE}"))
@@ -67,13 +82,10 @@ fn of_another_user(top: &Path) -> Failure {
 
 /// Returns the path of the lock that `said` names.
 pub(super) fn lock_in(said: &str) -> Option<&str> {
-    LOCKS.iter().find_map(|words| {
-        let (_, rest) = said.split_once(words)?;
-        // The path may contain a quote, so its end is searched.
-        let end = rest.find(".lock'")? + ".lock".len();
-        let is_there = rest[end..].starts_with("': File exists") || words.starts_with("failed");
-        is_there.then(|| &rest[..end])
-    })
+    let (_, rest) = said.split_once(LOCK)?;
+    // The path may contain a quote, so its end is searched.
+    let end = rest.find(".lock'")? + ".lock".len();
+    rest[end..].starts_with("': File exists").then(|| &rest[..end])
 }
 
 #[cfg(test)]
@@ -92,10 +104,11 @@ mod tests {
                 lock("`/r/.git/it's.lock`"),
             ),
             (
-                "failed to lock file '/r/.git/HEAD.lock' for writing: ",
-                FailureKind::Busy,
-                lock("`/r/.git/HEAD.lock`"),
+                "fatal: not a git repository (or any of the parent directories): .git",
+                FailureKind::NotFound,
+                Some("`/r` is not inside a git repository".to_owned()),
             ),
+            ("fatal: not a git repository: sub/../.git/modules/sub", FailureKind::Other, None),
             (
                 "error: could not lock config file .git/config: File exists\nfatal: x",
                 FailureKind::Busy,

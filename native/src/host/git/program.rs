@@ -1,4 +1,4 @@
-//! The git program, for what libgit2 cannot do. Needs git 2.36 or newer.
+//! The git program. Needs git 2.36 or newer.
 
 mod changes;
 mod checkout_rollback;
@@ -29,7 +29,7 @@ use command::{Answer, lines_until_nul, text};
 pub(super) use commit::NewCommit;
 pub(super) use import::NewImport;
 pub(super) use references::CHECKPOINTS;
-pub(super) use shared::{KnownRemote, NewFiles};
+pub(super) use shared::NewFiles;
 
 /// Where the parts of a checkout are.
 struct Layout {
@@ -92,17 +92,6 @@ impl GitProgram {
         let words = ["for-each-ref", "--count=1", "--format=%(refname:strip=2)", &below];
         let found = text(&self.answer(cwd, &words)?.success()?).to_owned();
         Ok((!found.is_empty()).then_some(found))
-    }
-
-    /// Whether `cwd` is inside a repository. Told by what git says, in the C locale, because its exit
-    /// code is the same for everything that is wrong.
-    pub(super) fn is_in_repository(&self, cwd: &Path) -> Result<bool, Failure> {
-        let found = self.answer(cwd, &["rev-parse", "--git-dir"])?;
-        match found.exit {
-            0 => Ok(true),
-            _ if found.said().contains("not a git repository") => Ok(false),
-            _ => Err(found.into_failure()),
-        }
     }
 
     /// The commit that `revision` names, if there is one.

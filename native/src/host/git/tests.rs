@@ -1,6 +1,5 @@
 //! Real repositories in temporary folders.
 
-mod attributes;
 mod checkpoints;
 mod environment;
 mod import;
@@ -12,10 +11,9 @@ pub(super) mod temporary;
 mod timeouts;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
 use onloop_core::effect::{GitSurvey, Repository, WorktreeEntry};
 use tempfile::TempDir;
@@ -143,8 +141,7 @@ impl Place {
     }
 }
 
-/// Every kind of repository that requests have to work in alike: those libgit2 opens and
-/// those it does not.
+/// Every kind of repository that requests have to work in alike.
 const KINDS: [(&str, &[&str]); 3] = [
     ("sha1", &[]),
     ("sha256", &["--object-format=sha256"]),
@@ -224,6 +221,37 @@ fn no_repository_no_commit_and_bare_repositories_are_told_apart() {
         place.init(&bare, &options);
         assert_eq!(place.survey(&bare, "x"), None, "{kind}");
     }
+}
+
+#[test]
+fn without_git_only_a_folder_outside_of_repositories_has_an_answer() {
+    let place = Place::with_commit(&[]);
+    fs::create_dir_all(place.path("plain")).unwrap();
+    let mut git = OsGit::with_program("no-such-git");
+    let mut survey = |cwd: &str| {
+        git.perform(&GitRequest::Survey { cwd: place.text(cwd), branch: "x".to_owned() })
+    };
+    assert_eq!(survey("plain"), Ok(Outcome::Survey(GitSurvey { repository: None })));
+    let failure = survey("repo").unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Unsupported);
+    assert_eq!(failure.message, "the program `no-such-git` is not installed");
+}
+
+#[test]
+fn a_submodule_that_leads_nowhere_does_not_hide_the_repository_around_it() {
+    let place = Place::with_commit(&[]);
+    place.init("inner", &[]);
+    place.commit("inner", "a.txt", "x\n");
+    let inner = place.text("inner");
+    place.git("repo", &["submodule", "--quiet", "add", &inner, "sub"]);
+    place.git("repo", &["commit", "--quiet", "--message", "sub"]);
+    fs::remove_dir_all(place.path("repo/.git/modules")).unwrap();
+    let request = GitRequest::Survey { cwd: place.text("repo"), branch: "x".to_owned() };
+    let answered = OsGit::new().perform(&request);
+    assert!(
+        !matches!(answered, Ok(Outcome::Survey(GitSurvey { repository: None }))),
+        "{answered:?}"
+    );
 }
 
 #[test]
@@ -495,21 +523,7 @@ fn a_link_to_a_repository_that_is_gone_is_not_taken_for_no_repository() {
 }
 
 #[test]
-fn without_the_git_program_ordinary_repositories_work_and_others_say_why_not() {
-    let mut git = OsGit::with_program("/nowhere/git");
-    let place = Place::with_commit(&[]);
-    let survey =
-        |place: &Place| GitRequest::Survey { cwd: place.text("repo"), branch: "x".to_owned() };
-    assert!(git.perform(&survey(&place)).is_ok());
-    for place in [Place::with_commit(&["--object-format=sha256"]), programs::with_filter()] {
-        let failure = git.perform(&survey(&place)).unwrap_err();
-        assert_eq!(failure.kind, FailureKind::Unsupported);
-        assert!(failure.message.contains("`/nowhere/git` is not installed"), "{failure}");
-    }
-}
-
-#[test]
-fn an_index_that_only_git_reads_is_read_by_git() {
+fn a_split_or_sparse_index_is_read() {
     for setting in ["core.splitIndex", "index.sparse"] {
         let place = Place::with_commit(&[]);
         place.commit("repo", "folder/deep.txt", "x\n");
@@ -524,21 +538,6 @@ fn an_index_that_only_git_reads_is_read_by_git() {
         }
         place.write("repo/new.txt", "");
         assert_eq!(place.survey("repo", "x").unwrap().dirty, ["new.txt"], "{setting}");
-    }
-}
-
-#[test]
-fn library_and_program_agree() {
-    let place = Place::with_commit(&[]);
-    place.write("repo/a b", "");
-    place.git("repo", &["worktree", "add", "--quiet", "-b", "x", "../tree"]);
-    place.git("repo", &["worktree", "add", "--quiet", "--detach", "../loose"]);
-    let branch = "x".parse::<BranchName>().unwrap();
-    let git = OsGit::new();
-    for cwd in ["repo", "tree", "loose"] {
-        let library = place.survey(cwd, "x");
-        let program = git.program.survey(Path::new(&place.text(cwd)), Some(&branch)).unwrap();
-        assert_eq!(library, program, "{cwd}");
     }
 }
 

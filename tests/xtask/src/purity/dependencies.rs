@@ -12,7 +12,6 @@ const FORBIDDEN_CRATES: &[&str] = &[
     "git2",
     "js-sys",
     "libc",
-    "libgit2-sys",
     "mio",
     "nix",
     "rand",

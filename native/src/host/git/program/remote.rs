@@ -7,6 +7,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::known_failures;
 use super::command::text;
+use super::shared::KnownRemote;
 use super::{Answer, GitProgram};
 
 impl GitProgram {
@@ -79,10 +80,27 @@ impl GitProgram {
         Ok(Some(Failure::new(FailureKind::Denied, message)))
     }
 
-    /// Git would take the name of a missing remote for a folder.
-    pub(crate) fn demand_remote(&self, cwd: &Path, remote: &str) -> Result<(), Failure> {
-        if self.answer(cwd, &["remote", "get-url", "--", remote])?.exit == 0 {
-            return Ok(());
+    /// Returns a configured remote.
+    pub(crate) fn known_remote<'n>(
+        &self,
+        cwd: &Path,
+        name: &'n str,
+    ) -> Result<KnownRemote<'n>, Failure> {
+        let addresses = self.demand_remote(cwd, name)?;
+        // One of several addresses can be remote, and a setting can replace the receiving program.
+        let is_path = Path::new(&addresses).is_absolute() && !addresses.contains('\n');
+        let setting = format!("remote.{name}.receivepack");
+        let is_folder =
+            is_path && self.answer(cwd, &["config", "--get-all", &setting])?.yes_or_no()?.is_none();
+        Ok(KnownRemote { name, is_folder })
+    }
+
+    /// Returns the addresses to which a remote is pushed, a line each. Git would take the name of a
+    /// missing remote for a folder.
+    fn demand_remote(&self, cwd: &Path, remote: &str) -> Result<String, Failure> {
+        let asked = self.answer(cwd, &["remote", "get-url", "--push", "--all", "--", remote])?;
+        if asked.exit == 0 {
+            return Ok(text(&asked.stdout));
         }
         let known = text(&self.answer(cwd, &["remote"])?.success()?);
         let known = match known.is_empty() {

@@ -125,7 +125,6 @@ fn what_is_in_the_checkout_is_kept_and_nothing_is_touched() {
         ];
         let expected = Ok(Outcome::Names { names: names.map(str::to_owned).to_vec() });
         assert_eq!(OsGit::new().perform(&request), expected, "{kind}");
-        assert_eq!(OsGit::new().without_library().perform(&request), expected, "{kind}");
         // The next one follows it; the same files have the same tree.
         let again = place.keep("repo", "r/1-1", Some(&kept.commit)).unwrap();
         assert_eq!((&again.tree, &again.programs), (&kept.tree, &kept.programs), "{kind}");

@@ -32,13 +32,12 @@ impl Place {
 /// Prints what git answers to this process.
 fn answer(case: &str) {
     let cwd = std::env::var(CWD).unwrap();
-    let (mut git, mut alone) = (OsGit::new(), OsGit::new().without_library());
+    let mut git = OsGit::new();
     let branch = "x".to_owned();
     let answered = match case {
         "survey" => git.perform(&GitRequest::Survey { cwd, branch }),
-        "survey alone" => alone.perform(&GitRequest::Survey { cwd, branch }),
         "head" => git.perform(&GitRequest::Head { cwd }),
-        "switch" => alone.perform(&GitRequest::Switch { cwd, branch, create: true }),
+        "switch" => git.perform(&GitRequest::Switch { cwd, branch, create: true }),
         "worktree" => {
             let Ok(Outcome::Commit { commit }) =
                 git.perform(&GitRequest::Head { cwd: cwd.clone() })
@@ -66,16 +65,14 @@ fn answer(case: &str) {
 fn a_repository_is_not_looked_for_above_a_ceiling() {
     let place = Place::with_commit(&[]);
     fs::create_dir_all(place.path("repo/sub/deep")).unwrap();
-    let survey = |case: &str, ceilings: &[&str]| {
+    let survey = |ceilings: &[&str]| {
         let ceilings: Vec<String> = ceilings.iter().map(|path| place.text(path)).collect();
-        place.answer(case, "repo/sub/deep", &[("GIT_CEILING_DIRECTORIES", ceilings.join(":"))])
+        place.answer("survey", "repo/sub/deep", &[("GIT_CEILING_DIRECTORIES", ceilings.join(":"))])
     };
-    for case in ["survey", "survey alone"] {
-        assert_eq!(survey(case, &[]), "Some(\"main\") []", "{case}");
-        assert_eq!(survey(case, &["other", "repo/sub"]), "no repository", "{case}");
-        // The folder itself is always looked into, and a ceiling above the repository changes nothing.
-        assert_eq!(survey(case, &["", "repo/sub/deep"]), "Some(\"main\") []", "{case}");
-    }
+    assert_eq!(survey(&[]), "Some(\"main\") []");
+    assert_eq!(survey(&["other", "repo/sub"]), "no repository");
+    // The folder itself is always looked into, and a ceiling above the repository changes nothing.
+    assert_eq!(survey(&["", "repo/sub/deep"]), "Some(\"main\") []");
 }
 
 #[test]
@@ -147,6 +144,6 @@ fn files_of_a_worktree_are_what_the_users_attributes_make_of_them() {
     place.write(".config/git/attributes", "*.txt filter=loud\n");
     assert_eq!(place.answer("worktree", "repo", &[]), "done");
     assert_eq!(place.read("tree/a.txt"), "HI\n");
-    // libgit2 would take the file for a changed one.
+    // Without the filter the file would look changed.
     assert_eq!(place.answer("survey", "tree", &[]), "Some(\"x\") []");
 }

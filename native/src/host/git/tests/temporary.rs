@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use git2::{ErrorCode, Repository};
 use tempfile::TempDir;
 
 /// What onloop or git looks for in every folder above a project.
@@ -35,8 +34,9 @@ fn place() -> PathBuf {
 /// Whether nothing in this folder or above it changes what happens below.
 fn is_quiet(place: &Path) -> bool {
     let Ok(place) = place.canonicalize() else { return false };
-    let bare = Repository::discover(&place).map_err(|error| error.code());
-    bare.is_err_and(|code| code == ErrorCode::NotFound)
+    // A bare repository has no `.git`.
+    let is_around = |folder: &Path| folder.join("HEAD").is_file() && folder.join("refs").is_dir();
+    !place.ancestors().any(is_around)
         && place
             .ancestors()
             .all(|folder| FOUND_FROM_BELOW.iter().all(|name| !folder.join(name).exists()))
@@ -53,7 +53,8 @@ fn a_place_below_a_repository_or_rules_is_not_taken() {
         assert!(!is_quiet(&place), "{name}");
     }
     let bare = folder.path().join("bare");
-    Repository::init_bare(&bare).unwrap();
+    std::fs::create_dir_all(bare.join("refs")).unwrap();
+    std::fs::write(bare.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     assert!(!is_quiet(&bare.join("refs")));
     assert!(!is_quiet(&folder.path().join("missing")));
 }

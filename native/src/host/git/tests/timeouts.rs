@@ -282,15 +282,11 @@ fn an_interrupt_ends_all_that_works_on_a_request_and_nothing_after_it() {
     let interrupts = Interrupts::new().unwrap();
     let mut git = OsGit::new().among(&interrupts, &RunningGroup::default());
     interrupts.raise();
-    let cwd = place.text("repo");
-    let (branch, create) = ("x".to_owned(), true);
-    let switch = GitRequest::Switch { cwd: cwd.clone(), branch: branch.clone(), create };
-    // Nothing waits there.
-    assert_eq!(git.perform(&switch), Ok(Outcome::Done));
-    let back = GitRequest::Switch { cwd, branch: "main".to_owned(), create: false };
-    let failure = git.perform(&back).unwrap_err();
+    let (cwd, branch) = (place.text("repo"), "x".to_owned());
+    let switch = GitRequest::Switch { cwd, branch, create: true };
+    let failure = git.perform(&switch).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Interrupted, "{failure}");
-    assert_eq!(git.perform(&back), Ok(Outcome::Done));
+    assert_eq!(git.perform(&switch), Ok(Outcome::Done));
 }
 
 /// A switch that hangs in a filter, until `end` has ended it; how it ended.
