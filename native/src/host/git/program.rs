@@ -41,6 +41,26 @@ struct Layout {
     linked: bool,
 }
 
+/// A branch that is asked about.
+#[derive(Default)]
+struct Target {
+    /// Its commit, if it is there.
+    commit: Option<String>,
+    /// A branch whose name is a leading part of its name, or has it as one.
+    blocked_by: Option<String>,
+}
+
+/// What is checked out, and what was changed.
+#[derive(Default)]
+struct Status {
+    /// The branch at HEAD, even before its first commit.
+    branch: Option<String>,
+    /// The commit at HEAD.
+    head: Option<String>,
+    /// Changed and untracked files.
+    dirty: Vec<String>,
+}
+
 impl GitProgram {
     /// Everything preflight needs to know; `None`: not inside a checkout.
     pub(super) fn survey(
@@ -48,18 +68,10 @@ impl GitProgram {
         cwd: &Path,
         branch: Option<&BranchName>,
     ) -> Result<Option<effect::Repository>, Failure> {
-        let inside = self.answer(cwd, &["rev-parse", "--is-inside-work-tree"])?.success()?;
-        if text(&inside) != "true" {
-            return Ok(None);
-        }
-        let layout = self.layout(cwd)?;
-        let target_commit = match branch {
-            Some(branch) => self.commit(cwd, &format!("refs/heads/{branch}"))?,
-            None => None,
-        };
-        let target_blocked_by = match branch.filter(|_| target_commit.is_none()) {
-            Some(branch) => self.blocking_branch(cwd, branch)?,
-            None => None,
+        let Some(layout) = self.checkout(cwd)? else { return Ok(None) };
+        let target = match branch {
+            Some(branch) => self.target(cwd, branch)?,
+            None => Target::default(),
         };
         let main_root = self.main_root(&layout)?;
         let registered = self.registered_around(cwd, || Ok(main_root.clone()))?;
@@ -68,30 +80,38 @@ impl GitProgram {
                 entry.branch.as_deref() == Some(branch.as_str()) && entry.holds_its_branch()
             })
         });
+        let Status { branch, head, dirty } = self.status(&layout.root)?;
         Ok(Some(effect::Repository {
             linked: layout.linked,
             main_root: utf8(&main_root)?,
-            branch: self.head_branch(cwd)?,
-            head: self.commit(cwd, "HEAD")?,
-            dirty: self.dirty(&layout.root)?,
-            target_commit,
+            branch,
+            head,
+            dirty,
+            target_commit: target.commit,
             target_checked_out_at: holder.map(|entry| utf8(&entry.path)).transpose()?,
-            target_blocked_by,
+            target_blocked_by: target.blocked_by,
             root: utf8(&layout.root)?,
         }))
     }
 
-    /// A branch whose name is a leading part of `branch`, or has it as one.
-    fn blocking_branch(&self, cwd: &Path, branch: &BranchName) -> Result<Option<String>, Failure> {
-        for above in branch.leading_parts() {
-            if self.commit(cwd, &format!("refs/heads/{above}"))?.is_some() {
-                return Ok(Some(above.to_owned()));
-            }
+    /// A branch, and what keeps it from being made. All names with its first part are one question.
+    fn target(&self, cwd: &Path, branch: &BranchName) -> Result<Target, Failure> {
+        let first = branch.as_str().split('/').next().unwrap_or_default();
+        let names = format!("refs/heads/{first}");
+        let words = ["for-each-ref", "--format=%(objectname) %(refname:strip=2)", &names];
+        let listed = text(&self.answer(cwd, &words)?.success()?);
+        let known: Vec<(&str, &str)> =
+            listed.lines().filter_map(|line| line.split_once(' ')).collect();
+        let find = |is: &dyn Fn(&str) -> bool| known.iter().find(|(_, name)| is(name));
+        if let Some((commit, _)) = find(&|name| name == branch.as_str()) {
+            return Ok(Target { commit: Some((*commit).to_owned()), blocked_by: None });
         }
-        let below = format!("refs/heads/{branch}");
-        let words = ["for-each-ref", "--count=1", "--format=%(refname:strip=2)", &below];
-        let found = text(&self.answer(cwd, &words)?.success()?).to_owned();
-        Ok((!found.is_empty()).then_some(found))
+        let below = format!("{branch}/");
+        let mut above = branch.leading_parts();
+        let blocking = above
+            .find_map(|part| find(&|name| name == part))
+            .or_else(|| find(&|name| name.starts_with(&below)));
+        Ok(Target { commit: None, blocked_by: blocking.map(|(_, name)| (*name).to_owned()) })
     }
 
     /// The commit that `revision` names, if there is one.
@@ -108,23 +128,37 @@ impl GitProgram {
         Ok(name.and_then(|name| name.strip_prefix("refs/heads/").map(str::to_owned)))
     }
 
-    fn layout(&self, cwd: &Path) -> Result<Layout, Failure> {
+    /// Where the parts of the checkout around `cwd` are; `None`: a repository is there, and no checkout.
+    fn checkout(&self, cwd: &Path) -> Result<Option<Layout>, Failure> {
         let args = [
             "rev-parse",
+            "--is-inside-work-tree",
             "--path-format=absolute",
             "--show-toplevel",
             "--git-dir",
             "--git-common-dir",
         ];
-        let output = text(&self.answer(cwd, &args)?.success()?);
-        let lines: Vec<PathBuf> = output.lines().map(|line| resolved(Path::new(line))).collect();
+        let found = self.answer(cwd, &args)?;
+        if text(&found.stdout) == "false" {
+            return Ok(None);
+        }
+        let output = text(&found.success()?);
+        let lines = output.lines().skip(1);
+        let lines: Vec<PathBuf> = lines.map(|line| resolved(Path::new(line))).collect();
         match <[PathBuf; 3]>::try_from(lines) {
-            Ok([root, own, common]) => Ok(Layout { root, linked: own != common, common }),
+            Ok([root, own, common]) => Ok(Some(Layout { root, linked: own != common, common })),
             Err(_) => {
                 let message = format!("a path around `{}` contains a line break", cwd.display());
                 Err(Failure::new(FailureKind::Invalid, message))
             }
         }
+    }
+
+    fn layout(&self, cwd: &Path) -> Result<Layout, Failure> {
+        self.checkout(cwd)?.ok_or_else(|| {
+            let message = format!("`{}` is not inside a checkout", cwd.display());
+            Failure::new(FailureKind::Invalid, message)
+        })
     }
 
     /// Top folder of the main checkout; of a bare repository, its own folder.
@@ -152,25 +186,50 @@ impl GitProgram {
         Ok(bare.is_some_and(|bare| text(&bare) == "true"))
     }
 
-    fn dirty(&self, root: &Path) -> Result<Vec<String>, Failure> {
+    /// What is checked out in `root`, and which files differ from it.
+    fn status(&self, root: &Path) -> Result<Status, Failure> {
         // Inside a submodule git would start the filters of its configuration, which an agent may write.
         let args = [
             "status",
-            "--porcelain=v1",
+            "--porcelain=v2",
             "-z",
+            "--branch",
+            "--no-ahead-behind",
             "--untracked-files=all",
             "--no-renames",
             "--ignore-submodules=dirty",
         ];
         let output = self.answer(root, &args)?.success()?;
-        let mut paths: Vec<String> = lines_until_nul(&output)
-            // Two letters and a blank come before the path.
-            .filter_map(|entry| entry.get(3..))
-            .map(|path| String::from_utf8_lossy(path).into_owned())
-            .collect();
-        paths.sort();
-        paths.dedup();
-        Ok(paths)
+        let mut status = Status::default();
+        for entry in lines_until_nul(&output).map(String::from_utf8_lossy) {
+            let (kind, rest) = entry.split_once(' ').unwrap_or((&entry, ""));
+            // The words before the path: states, modes and ids.
+            let before = match kind {
+                "#" => match rest.split_once(' ') {
+                    Some(("branch.oid", id)) if id != "(initial)" => {
+                        status.head = Some(id.to_owned());
+                        continue;
+                    }
+                    // A branch can have that name, too.
+                    Some(("branch.head", "(detached)")) => {
+                        status.branch = self.head_branch(root)?;
+                        continue;
+                    }
+                    Some(("branch.head", name)) => {
+                        status.branch = Some(name.to_owned());
+                        continue;
+                    }
+                    _ => continue,
+                },
+                "1" => 7,
+                "u" => 9,
+                _ => 0,
+            };
+            status.dirty.extend(rest.splitn(before + 1, ' ').nth(before).map(str::to_owned));
+        }
+        status.dirty.sort();
+        status.dirty.dedup();
+        Ok(status)
     }
 
     pub(super) fn switch(
@@ -259,7 +318,7 @@ impl GitProgram {
             let message = format!("git found nothing to stash in `{}`", root.display());
             return Err(Failure::new(FailureKind::Conflict, message));
         }
-        let dirty = self.dirty(&root)?;
+        let dirty = self.status(&root)?.dirty;
         match paths.iter().find(|path| dirty.contains(path)) {
             None => Ok(()),
             Some(path) => Err(Failure::new(
