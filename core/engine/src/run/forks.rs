@@ -6,6 +6,7 @@
 
 mod begin;
 mod conflicts;
+mod left;
 mod merge;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ use crate::state::store::{Paths, Store};
 pub(crate) use begin::remove_unrecorded;
 use begin::{begin_fork, can_merge};
 pub(crate) use conflicts::unresolved;
+pub(crate) use left::remove_merged;
+pub use left::{remove_all, remove_unneeded};
 pub(crate) use merge::{Merged, settle};
 use onloop_agents::Agent;
 use onloop_effect::{Io, has_redaction};
@@ -45,6 +48,8 @@ pub(crate) struct Forks {
     starts: BTreeMap<u32, u32>,
     /// How many lines of the log of a fork people have seen, by its id.
     told: BTreeMap<String, usize>,
+    /// The forks that are merged, and whose worktrees are there yet.
+    left: Vec<String>,
 }
 
 /// How a fork stands.
@@ -61,7 +66,7 @@ enum Standing {
 /// workflow allows more.
 pub(crate) async fn prepare(io: &Io, store: &Store, options: &RunOptions) -> Forks {
     let most = store.run().settings.max_parallel;
-    let mut forks = Forks::default();
+    let mut forks = Forks { left: store.run().merged_forks(), ..Forks::default() };
     if most < 2 || store.run().fork_of.is_some() {
         return forks;
     }
@@ -163,6 +168,7 @@ pub(crate) async fn wait(
         if let Standing::Waits(what) = standing {
             return Err(cx.pause(&format!("step {step} waits: {what}")).await);
         }
+        remove_merged(cx.io, cx.store.run(), &mut cx.forks).await;
         let folders = folders(cx).await;
         match cx.io.changes(folders, LOOK_MS).await {
             Ok(_) => {}
@@ -290,7 +296,7 @@ async fn drop_fork(cx: &mut RunContext<'_>, step: u32, id: &str, reason: &str) -
         Some(fork) => {
             stop_one(cx.io, &fork).await;
             let fork = opened(cx.io, id).await.unwrap_or(fork);
-            remove_worktree(cx.io, &fork).await;
+            begin::remove_worktree(cx.io, &fork.run().place).await;
             fork.run().used_as_fork()
         }
     };
@@ -300,11 +306,6 @@ async fn drop_fork(cx: &mut RunContext<'_>, step: u32, id: &str, reason: &str) -
     cx.store.note(line);
     cx.store.commit().await?;
     Ok(())
-}
-
-/// Removes the worktree and the branch of a fork; what it did is in its checkpoints.
-async fn remove_worktree(io: &Io, fork: &Store) {
-    begin::remove_worktree(io, &fork.run().place).await;
 }
 
 /// Interrupts the drivers of all forks of a run, and waits until they have ended. Returns how many there
@@ -339,20 +340,6 @@ async fn has_ended(io: &Io, fork: &Store) {
     for _ in 0..STOP_LOOKS {
         if driver_of(io, fork.paths()).await.is_none() || io.sleep(STOP_LOOK_MS).await.is_err() {
             return;
-        }
-    }
-}
-
-/// Ends the forks of a run that is given up, and removes their worktrees.
-pub async fn give_up(io: &Io, store: &Store) {
-    let run = store.run();
-    stop(io, run).await;
-    for record in run.steps.iter().filter(|record| record.is_new() && record.fork.is_none()) {
-        remove_unrecorded(io, store.home(), run, record.step.number).await;
-    }
-    for (_, fork) in run.forked_steps() {
-        if let Some(fork) = opened(io, &fork.run).await {
-            remove_worktree(io, &fork).await;
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::run::checkpoint::{CheckpointOutcome, left_out_line, snapshot_work, ta
 use crate::run::context::{Halt, RunContext};
 use crate::run::forks::begin::git_version;
 use crate::run::forks::conflicts::conflicts_of;
-use crate::run::forks::{remove_worktree, wait};
+use crate::run::forks::wait;
 use crate::state::store::Store;
 use onloop_effect::{Failure, FailureKind, GitRequest, Io};
 use onloop_run::{Checkpoint, CheckpointMoment, Conflict, Event, Fork, ForkMerge, ForkState, Run};
@@ -55,9 +55,7 @@ pub(crate) async fn settle(cx: &mut RunContext<'_>, step: u32) -> Result<Merged,
             return Ok(Merged::Stuck(format!("its work cannot be put into the worktree: {why}")));
         }
     }
-    if let Ok(store) = Store::open(cx.io, &fork.run).await {
-        remove_worktree(cx.io, &store).await;
-    }
+    cx.forks.left.push(fork.run.clone());
     Ok(match fork.failure {
         Some(failure) => Merged::Failed(failure),
         None if fork.conflicts.is_empty() => Merged::Done,
