@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use onloop_core::effect::{Exit, FailureKind, Say};
-use onloop_core::run::{ForkState, Run, RunStatus, StepRecord, StepStatus};
+use onloop_core::run::{
+    Blocker, ForkState, Next, Question, Run, RunStatus, StepRecord, StepStatus,
+};
 use onloop_core::text;
 
 pub use plan::ParallelPlan;
@@ -32,6 +34,9 @@ pub fn live(seed: u64) -> Result<ParallelTrace, String> {
     let lived = (0..1 + random.below(4)).try_for_each(|_| {
         for _ in 0..random.below(3) {
             life.trouble();
+        }
+        if random.chance(30) {
+            life.meddle()?;
         }
         let over = life.run().map(|run| (run.is_over(), run.id.clone()));
         match over {
@@ -154,7 +159,11 @@ impl ParallelLife {
         let line = match self.run() {
             // The program before may have made a worktree and then ended.
             None => format!("onloop run {FILE} --on-existing recreate --agent-command the-agent"),
-            Some(run) => format!("onloop resume {} --agent-command the-agent", run.id),
+            Some(run) => format!(
+                "onloop resume {} --agent-command the-agent --adopt --raise \
+                 max_total_attempts=unlimited",
+                run.id
+            ),
         };
         let lines: Vec<Vec<&str>> = [Some(line.as_str()), beside.map(|(line, _)| line)]
             .into_iter()
@@ -172,6 +181,55 @@ impl ParallelLife {
         });
         self.holds(&ended)?;
         Ok(ended[0])
+    }
+
+    /// Something that a person does between two programs, if it fits.
+    fn meddle(&mut self) -> Result<(), String> {
+        let Some(run) = self.run().filter(|run| !run.is_over()) else { return Ok(()) };
+        let (id, random) = (&run.id, &mut self.random);
+        let line = match (run.next(), random.below(3)) {
+            (Next::Ask(Question::Gate { .. }), 0) => {
+                format!("onloop reject {id} --redo --reason x")
+            }
+            (Next::Ask(Question::Gate { .. }), 1) => format!("onloop approve {id}"),
+            (Next::Blocked(Blocker { step, .. }), 0) => {
+                format!("onloop step {step} reopen --reason x --run-id {id}")
+            }
+            (_, 2) => {
+                self.edit(&run);
+                return Ok(());
+            }
+            (_, _) => match run.checkpoints.as_slice() {
+                [] => return Ok(()),
+                taken => format!("onloop undo {id} {}", random.pick(taken).moment.name()),
+            },
+        };
+        self.person(&line).map(drop)
+    }
+
+    /// What a person types, with the drivers that it starts, to their ends.
+    fn person(&mut self, line: &str) -> Result<Ended, String> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let random = &mut self.random;
+        let any = |count: usize| random.below(count as u64) as usize;
+        let ended = self.host.run_with_drivers(&[&words], any);
+        self.holds(&ended)?;
+        Ok(ended[0])
+    }
+
+    /// A person rewrites the action of a step.
+    fn edit(&mut self, run: &Run) {
+        let file = &run.place.workflow_path;
+        let Some(bytes) = self.host.disk.get(file) else { return };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let step = 1 + self.random.below(u64::from(self.plan.steps())) as usize;
+        let number = self.random.below(1000);
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut actions = lines.iter_mut().filter(|line| line.starts_with("action: "));
+        if let Some(action) = actions.nth(step - 1) {
+            *action = format!("action: do it as {number}");
+        }
+        self.host.disk.put(file, lines.join("\n") + "\n");
     }
 
     /// What must hold after programs have ended.
@@ -206,17 +264,23 @@ impl ParallelLife {
     ///
     /// What does not hold then, or no end.
     pub fn complete(&mut self) -> Result<(), String> {
-        for _ in 0..8 {
+        for _ in 0..20 {
             if self.run().is_some_and(|run| run.is_over()) {
+                self.person("onloop doctor --prune")?;
                 return self.is_whole();
             }
             self.resolve();
-            let ended = self.drive()?;
+            let ended = match self.run().map(|run| (run.next(), run.id.clone())) {
+                Some((Next::Ask(Question::Gate { .. }), id)) => {
+                    self.person(&format!("onloop approve {id}"))?
+                }
+                _ => self.drive()?,
+            };
             if !matches!(ended, Ended::Exit(Exit::Done | Exit::Paused | Exit::Failed)) {
                 return Err(format!("it ended with {ended:?}\n{}", self.said()));
             }
         }
-        Err(format!("eight programs did not complete the run\n{}", self.said()))
+        Err(format!("twenty programs did not complete the run\n{}", self.said()))
     }
 
     /// A person resolves the conflict that an agent has left.

@@ -14,7 +14,6 @@ use onloop_syntax::form::is_default;
 use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::graph::step_list;
 use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Step};
 
 /// The fork in which a step works.
@@ -139,6 +138,20 @@ impl Fork {
     }
 }
 
+impl StepRecord {
+    /// How the work of its fork comes into the run; `None`: it has no fork.
+    pub fn fork_line(&self) -> Option<String> {
+        let fork = self.fork.as_ref()?;
+        Some(match (fork.state, &fork.merged) {
+            (ForkState::Working, _) => "in a worktree of its own".to_owned(),
+            (ForkState::Merging | ForkState::Merged, Some(commit)) => {
+                format!("merged as {}", text::prefix(commit, 12))
+            }
+            (_, _) => "to begin anew".to_owned(),
+        })
+    }
+}
+
 impl Run {
     /// Whether steps may work side by side.
     pub fn may_fork(&self) -> bool {
@@ -208,23 +221,6 @@ impl Run {
             none if none.is_empty() => vec![self.current_step()],
             steps => steps,
         }
-    }
-
-    /// What a step needs, and how its work came into the run; `None`: the steps of the run are one after
-    /// the other.
-    pub fn graph_line(&self, record: &StepRecord) -> Option<String> {
-        if self.settings.max_parallel < 2 {
-            return None;
-        }
-        let needs = format!("needs {}", step_list(&record.depends_on()));
-        let fork = record.fork.as_ref().map(|fork| match (fork.state, &fork.merged) {
-            (ForkState::Working, _) => "in a worktree of its own".to_owned(),
-            (ForkState::Merging | ForkState::Merged, Some(commit)) => {
-                format!("merged as {}", text::prefix(commit, 12))
-            }
-            (_, _) => "to begin anew".to_owned(),
-        });
-        Some([Some(needs), fork].into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 
     /// The id of the next fork of a step.

@@ -18,9 +18,10 @@ fn length(plan: &ParallelPlan) -> usize {
     let mut life = calm(plan);
     let ended = life.drive().unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(ended, Ended::Exit(Exit::Done), "{}", life.said());
+    let length = life.host.request_count();
     life.complete().unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(life.host.launched.len(), plan.all.len() - 2, "{}", life.said());
-    life.host.request_count()
+    length
 }
 
 /// The ways in which a driver ends in the middle of its work.

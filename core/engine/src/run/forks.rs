@@ -25,9 +25,10 @@ pub(crate) use left::remove_merged;
 pub use left::{remove_all, remove_unneeded};
 pub(crate) use merge::{Merged, settle};
 use onloop_agents::Agent;
-use onloop_effect::{Io, has_redaction};
-use onloop_run::{Event, ForkState, ForkUse, Next, Run, RunStatus, exceeded};
+use onloop_effect::{Io, WorkLine, has_redaction};
+use onloop_run::{Event, ForkState, ForkUse, Next, Phase, Run, RunStatus, StepStatus, exceeded};
 use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
 
 /// A driver that is killed changes no file, so its lock is looked at in this interval.
 const LOOK_MS: u64 = 5_000;
@@ -48,6 +49,8 @@ pub(crate) struct Forks {
     starts: BTreeMap<u32, u32>,
     /// How many lines of the log of a fork people have seen, by its id.
     told: BTreeMap<String, usize>,
+    /// The forks that work, as people see them while they wait.
+    working: Vec<WorkLine>,
     /// The forks that are merged, and whose worktrees are there yet.
     left: Vec<String>,
 }
@@ -105,11 +108,13 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     let open: Vec<(u32, ForkState, String)> =
         cx.run().forked_steps().map(|(step, fork)| (step, fork.state, fork.run.clone())).collect();
     let mut at_work = 0;
+    cx.forks.working.clear();
     for (step, state, id) in &open {
         if *state == ForkState::Outdated {
             drop_fork(cx, *step, id, "what it was based on was done again").await?;
         } else if let Some(fork) = opened(cx.io, id).await {
             tell(cx, &fork).await;
+            cx.forks.working.extend(work_line(fork.run(), cx.io.now()));
             if matches!(standing(cx, *step, fork).await?, Standing::Works) {
                 at_work += 1;
             }
@@ -170,7 +175,8 @@ pub(crate) async fn wait(
         }
         remove_merged(cx.io, cx.store.run(), &mut cx.forks).await;
         let folders = folders(cx).await;
-        match cx.io.changes(folders, LOOK_MS).await {
+        let working = cx.forks.working.clone();
+        match cx.io.changes_beside(folders, LOOK_MS, working).await {
             Ok(_) => {}
             Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
             Err(failure) => return Err(Halt::Failed(failure.into())),
@@ -268,6 +274,23 @@ async fn tell(cx: &mut RunContext<'_>, fork: &Store) {
             cx.io.note(format!("  {}", entry.text)).await;
         }
     }
+}
+
+/// A fork on a line of its own; `None`: it has ended.
+fn work_line(fork: &Run, now: Timestamp) -> Option<WorkLine> {
+    let record = fork.steps.first()?;
+    let activity = match &record.status {
+        StepStatus::InProgress(Phase::Acting | Phase::Interrupted) => "the agent works",
+        StepStatus::InProgress(Phase::Acted) => "its checks run",
+        StepStatus::Pending | StepStatus::Failed { .. } => "begins",
+        StepStatus::Done | StepStatus::Blocked(_) => return None,
+    };
+    let (number, name) = (record.step.number, text::one_line(&record.step.name));
+    Some(WorkLine {
+        label: format!("Step {number}: {name}"),
+        elapsed_ms: now.millis_since(record.started_at.unwrap_or(fork.started_at)),
+        activity: format!("{activity} · attempt {}", record.attempt_of_limit()),
+    })
 }
 
 /// The run, with what its forks at work have used, if that passes a bound.
