@@ -213,7 +213,7 @@ impl ParallelLife {
         let random = &mut self.random;
         let any = |count: usize| random.below(count as u64) as usize;
         let ended = self.host.run_with_drivers(&[&words], any);
-        self.holds(&ended)?;
+        self.is_sound(&ended)?;
         Ok(ended[0])
     }
 
@@ -232,14 +232,20 @@ impl ParallelLife {
         self.host.disk.put(file, lines.join("\n") + "\n");
     }
 
-    /// What must hold after programs have ended.
-    fn holds(&self, ended: &[Ended]) -> Result<(), String> {
+    /// What must hold after any programs.
+    fn is_sound(&self, ended: &[Ended]) -> Result<(), String> {
         if ended.contains(&Ended::Exit(Exit::Bug)) {
             return Err(format!("a bug was reported\n{}", self.said()));
         }
-        if let Some(broken) = self.world.borrow().broken.first() {
-            return Err(format!("{broken}\n{}", self.said()));
+        match self.world.borrow().broken.first() {
+            Some(broken) => Err(format!("{broken}\n{}", self.said())),
+            None => Ok(()),
         }
+    }
+
+    /// What must hold after programs that drive the run have ended.
+    fn holds(&self, ended: &[Ended]) -> Result<(), String> {
+        self.is_sound(ended)?;
         if self.refuses || !ended.iter().all(|ended| matches!(ended, Ended::Exit(_))) {
             return Ok(());
         }

@@ -47,14 +47,14 @@ fn undo_stops_the_steps_at_work_and_they_begin_anew() {
 
 /// The check of the first step holds without its work, so that nothing does it again.
 #[test]
-fn what_was_undone_does_not_come_back_with_the_steps_beside_it() {
+fn the_steps_beside_begin_without_what_was_undone() {
     let waits = |me: &str| format!("until test -e {SHARED}/go; do sleep 0.02; done; touch {me}");
     let project = project(
         "max_parallel: 3\n",
         &[
             Step("gate: human\n", "true", "touch undone"),
-            Step("depends_on: []\n", "test -e b", &waits("b")),
-            Step("depends_on: []\n", "test -e c", &waits("c")),
+            Step("depends_on: []\n", "test -e b -a ! -e undone", &waits("b")),
+            Step("depends_on: []\n", "test -e c -a ! -e undone", &waits("c")),
         ],
     );
     run(&project, &[]).expect_exit(3);

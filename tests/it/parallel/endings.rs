@@ -205,8 +205,8 @@ fn work_that_no_commit_holds_blocks_the_step_and_its_worktree_stays() {
 /// A run whose second step left in its fork what no commit holds, and is blocked.
 fn with_a_kept_worktree() -> Workspace {
     let script = "case $PWD in *step-2*) git init -q sub; touch sub/x;; esac; touch b.txt";
-    let steps = [Step("", "true", "touch a.txt"), Step("depends_on: []\n", "true", script)];
-    let project = project("max_parallel: 2\n", &steps);
+    let second = Step("depends_on: []\n", "test -e b.txt", script);
+    let project = project("max_parallel: 2\n", &[Step("", "true", "touch a.txt"), second]);
     run(&project, &[]).expect_exit(1);
     assert_eq!(worktrees(&project), 3);
     project
