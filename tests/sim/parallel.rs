@@ -61,6 +61,10 @@ pub fn live(seed: u64) -> Result<ParallelTrace, String> {
         merges: count("fork_merged"),
         drops: count("fork_dropped"),
         conflicts: run.steps.iter().filter(is_conflict).count(),
+        undone: count("work_restored"),
+        again: count("step_redone") + count("step_reopened"),
+        adopted: count("plan_adopted"),
+        raised: count("budgets_changed"),
     })
 }
 
@@ -75,6 +79,14 @@ pub struct ParallelTrace {
     pub drops: usize,
     /// Steps whose merge had conflicts.
     pub conflicts: usize,
+    /// Returns to a checkpoint.
+    pub undone: usize,
+    /// Steps that a person had done again.
+    pub again: usize,
+    /// Edited workflows that were adopted.
+    pub adopted: usize,
+    /// Limits that were raised.
+    pub raised: usize,
 }
 
 /// A machine with a repository and one run in it.

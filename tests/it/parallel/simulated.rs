@@ -101,10 +101,15 @@ fn random_lives_lose_nothing_and_do_nothing_twice() {
         all.merges += one.merges;
         all.drops += one.drops;
         all.conflicts += one.conflicts;
+        all.undone += one.undone;
+        all.again += one.again;
+        all.adopted += one.adopted;
+        all.raised += one.raised;
     }
     println!("{count} lives: {all:?}");
-    let seen = [all.drivers, all.merges, all.conflicts];
-    assert!(count < 30 || !seen.contains(&0), "{all:?}");
+    let often = [all.drivers, all.merges, all.conflicts, all.undone, all.adopted];
+    assert!(count < 30 || !often.contains(&0), "{all:?}");
+    assert!(count < 300 || (all.again > 0 && all.raised > 0), "{all:?}");
 }
 
 #[test]
