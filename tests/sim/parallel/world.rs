@@ -110,8 +110,11 @@ impl World {
             if whole.step(needed).is_none_or(|record| record.status != StepStatus::Done) {
                 return Err(format!("step {needed} is not done"));
             }
-            // After `undo` a step that was at work is tried again before others are verified again.
-            if (own.fork_of.is_some() || attempt == 1)
+            // After `undo` a step that was at work is tried again before others are verified again, and
+            // steps that never run side by side begin before that, too.
+            let is_undone = whole.events.iter().any(|entry| entry.event == "work_restored");
+            let is_new = own.fork_of.is_some() || attempt == 1;
+            if (!is_undone || (is_new && self.plan.most > 1))
                 && disk.get(&format!("{folder}/step-{needed}.txt")).is_none()
             {
                 return Err(format!("the work of step {needed} is not there"));
