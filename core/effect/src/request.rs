@@ -237,7 +237,7 @@ pub enum Request {
         /// Longest wait.
         wait_ms: u64,
         /// What works meanwhile. A host with a live terminal shows a line for each until it answers.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         working: Vec<WorkLine>,
     },
     /// Waits → [`Outcome::Done`].
