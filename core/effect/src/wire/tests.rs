@@ -114,7 +114,7 @@ fn every_request_has_its_document() {
         body: b"hi".to_vec().into(),
         open: false,
     };
-    let table: [(Request, String, &[&[u8]]); 24] = [
+    let table: [(Request, String, &[&[u8]]); 25] = [
         (
             Request::Http(http),
             text(
