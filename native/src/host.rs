@@ -48,7 +48,7 @@ use std::time::Duration;
 use onloop_core::effect::{
     CallAnswer, Durability, Expect, Failure, FileSize, GitRequest, HttpAnswer, HttpSpec, InputUnit,
     LaunchSpec, LockHolder, Outcome, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole,
-    ProcessSpec, Reply, Request, Say, ServeRequest, Start, Stat, Version, WebCall,
+    ProcessSpec, Reply, Request, Say, ServeRequest, Start, Stat, Version, WebCall, WorkLine,
 };
 use onloop_core::time::Timestamp;
 
@@ -248,6 +248,11 @@ pub trait Terminal {
         let _ = words;
         Meanwhile::silent()
     }
+    /// Shows a line for each of these programs on a terminal that wants them, until the result is dropped.
+    fn working(&mut self, lines: Vec<WorkLine>) -> Meanwhile {
+        drop(lines);
+        Meanwhile::silent()
+    }
     /// Shows a live status line for the process `label`, which has run for `elapsed`, on a terminal
     /// that wants one. It disappears when it is dropped.
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
@@ -376,7 +381,8 @@ impl OsHost {
                 let read = self.terminal.read_input(limit_bytes, wait_ms, unit)?;
                 Ok(read.map_or(Outcome::NoInput, |bytes| Outcome::Input { bytes: bytes.into() }))
             }
-            Request::Changes { folders, wait_ms } => {
+            Request::Changes { folders, wait_ms, working } => {
+                let _shown = self.terminal.working(working);
                 let changed = self.changes.changes(&folders, wait_ms)?;
                 Ok(Outcome::Changed { changed })
             }

@@ -296,6 +296,10 @@ export type Request =
       folders: string[];
       /** Longest wait. */
       wait_ms: number;
+      /**
+       * What works meanwhile. A host with a live terminal shows a line for each until it answers.
+       */
+      working?: WorkLine[];
     }
   /** Waits → `done`. */
   | {
@@ -358,6 +362,16 @@ export type InputUnit =
   | "lines"
   /** All available bytes, at least one and at most the limit; the next read returns the rest. */
   | "bytes";
+
+/** Another program that works for this one, as a line on a terminal. */
+export interface WorkLine {
+  /** What works, on one line. */
+  label: string;
+  /** For how long. */
+  elapsed_ms: number;
+  /** What it does, on one line. */
+  activity: string;
+}
 
 /** Text to write. */
 export type Say =

@@ -262,9 +262,11 @@ fn request(step: &Value, versions: &Versions, server: &str) -> Request {
             },
             now: is("now"),
         },
-        "changes" => {
-            Request::Changes { folders: strings(&step["folders"]), wait_ms: number("wait_ms") }
-        }
+        "changes" => Request::Changes {
+            folders: strings(&step["folders"]),
+            wait_ms: number("wait_ms"),
+            working: Vec::new(),
+        },
         "sleep" => Request::Sleep { duration_ms: number("ms") },
         other => panic!("unknown request `{other}`"),
     }

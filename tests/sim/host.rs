@@ -508,7 +508,7 @@ impl SimHost {
             Request::Ask { question: _, choices: _, unless_changed } => {
                 self.ask(unless_changed.as_ref())
             }
-            Request::Changes { folders, wait_ms } => self.changes(folders, wait_ms),
+            Request::Changes { folders, wait_ms, working: _ } => self.changes(folders, wait_ms),
             Request::Sleep { duration_ms } => self.sleep(duration_ms).map(done),
             Request::Say(say) => self.say(say),
         }

@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use onloop_core::effect::{Exit, FailureKind, Say};
-use onloop_core::run::{ForkState, Run, RunStatus, StepRecord, StepStatus};
+use onloop_core::run::{
+    Blocker, ForkState, Next, Question, Run, RunStatus, StepRecord, StepStatus,
+};
 use onloop_core::text;
 
 pub use plan::ParallelPlan;
@@ -33,6 +35,9 @@ pub fn live(seed: u64) -> Result<ParallelTrace, String> {
         for _ in 0..random.below(3) {
             life.trouble();
         }
+        if random.chance(30) {
+            life.meddle()?;
+        }
         let over = life.run().map(|run| (run.is_over(), run.id.clone()));
         match over {
             Some((true, _)) => Ok(()),
@@ -56,6 +61,10 @@ pub fn live(seed: u64) -> Result<ParallelTrace, String> {
         merges: count("fork_merged"),
         drops: count("fork_dropped"),
         conflicts: run.steps.iter().filter(is_conflict).count(),
+        undone: count("work_restored"),
+        again: count("step_redone") + count("step_reopened"),
+        adopted: count("plan_adopted"),
+        raised: count("budgets_changed"),
     })
 }
 
@@ -70,6 +79,14 @@ pub struct ParallelTrace {
     pub drops: usize,
     /// Steps whose merge had conflicts.
     pub conflicts: usize,
+    /// Returns to a checkpoint.
+    pub undone: usize,
+    /// Steps that a person had done again.
+    pub again: usize,
+    /// Edited workflows that were adopted.
+    pub adopted: usize,
+    /// Limits that were raised.
+    pub raised: usize,
 }
 
 /// A machine with a repository and one run in it.
@@ -154,7 +171,11 @@ impl ParallelLife {
         let line = match self.run() {
             // The program before may have made a worktree and then ended.
             None => format!("onloop run {FILE} --on-existing recreate --agent-command the-agent"),
-            Some(run) => format!("onloop resume {} --agent-command the-agent", run.id),
+            Some(run) => format!(
+                "onloop resume {} --agent-command the-agent --adopt --raise \
+                 max_total_attempts=unlimited",
+                run.id
+            ),
         };
         let lines: Vec<Vec<&str>> = [Some(line.as_str()), beside.map(|(line, _)| line)]
             .into_iter()
@@ -174,14 +195,69 @@ impl ParallelLife {
         Ok(ended[0])
     }
 
-    /// What must hold after programs have ended.
-    fn holds(&self, ended: &[Ended]) -> Result<(), String> {
+    /// Something that a person does between two programs, if it fits.
+    fn meddle(&mut self) -> Result<(), String> {
+        let Some(run) = self.run().filter(|run| !run.is_over()) else { return Ok(()) };
+        let (id, random) = (&run.id, &mut self.random);
+        let line = match (run.next(), random.below(3)) {
+            (Next::Ask(Question::Gate { .. }), 0) => {
+                format!("onloop reject {id} --redo --reason x")
+            }
+            (Next::Ask(Question::Gate { .. }), 1) => format!("onloop approve {id}"),
+            (Next::Blocked(Blocker { step, .. }), 0) => {
+                format!("onloop step {step} reopen --reason x --run-id {id}")
+            }
+            (_, 2) => {
+                self.edit(&run);
+                return Ok(());
+            }
+            (_, _) => match run.checkpoints.as_slice() {
+                [] => return Ok(()),
+                taken => format!("onloop undo {id} {}", random.pick(taken).moment.name()),
+            },
+        };
+        self.person(&line).map(drop)
+    }
+
+    /// What a person types, with the drivers that it starts, to their ends.
+    fn person(&mut self, line: &str) -> Result<Ended, String> {
+        let words: Vec<&str> = line.split(' ').collect();
+        let random = &mut self.random;
+        let any = |count: usize| random.below(count as u64) as usize;
+        let ended = self.host.run_with_drivers(&[&words], any);
+        self.is_sound(&ended)?;
+        Ok(ended[0])
+    }
+
+    /// A person rewrites the action of a step.
+    fn edit(&mut self, run: &Run) {
+        let file = &run.place.workflow_path;
+        let Some(bytes) = self.host.disk.get(file) else { return };
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let step = 1 + self.random.below(u64::from(self.plan.steps())) as usize;
+        let number = self.random.below(1000);
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let mut actions = lines.iter_mut().filter(|line| line.starts_with("action: "));
+        if let Some(action) = actions.nth(step - 1) {
+            *action = format!("action: do it as {number}");
+        }
+        self.host.disk.put(file, lines.join("\n") + "\n");
+    }
+
+    /// What must hold after any programs.
+    fn is_sound(&self, ended: &[Ended]) -> Result<(), String> {
         if ended.contains(&Ended::Exit(Exit::Bug)) {
             return Err(format!("a bug was reported\n{}", self.said()));
         }
-        if let Some(broken) = self.world.borrow().broken.first() {
-            return Err(format!("{broken}\n{}", self.said()));
+        match self.world.borrow().broken.first() {
+            Some(broken) => Err(format!("{broken}\n{}", self.said())),
+            None => Ok(()),
         }
+    }
+
+    /// What must hold after programs that drive the run have ended.
+    fn holds(&self, ended: &[Ended]) -> Result<(), String> {
+        self.is_sound(ended)?;
         if self.refuses || !ended.iter().all(|ended| matches!(ended, Ended::Exit(_))) {
             return Ok(());
         }
@@ -206,17 +282,23 @@ impl ParallelLife {
     ///
     /// What does not hold then, or no end.
     pub fn complete(&mut self) -> Result<(), String> {
-        for _ in 0..8 {
+        for _ in 0..20 {
             if self.run().is_some_and(|run| run.is_over()) {
+                self.person("onloop doctor --prune")?;
                 return self.is_whole();
             }
             self.resolve();
-            let ended = self.drive()?;
+            let ended = match self.run().map(|run| (run.next(), run.id.clone())) {
+                Some((Next::Ask(Question::Gate { .. }), id)) => {
+                    self.person(&format!("onloop approve {id}"))?
+                }
+                _ => self.drive()?,
+            };
             if !matches!(ended, Ended::Exit(Exit::Done | Exit::Paused | Exit::Failed)) {
                 return Err(format!("it ended with {ended:?}\n{}", self.said()));
             }
         }
-        Err(format!("eight programs did not complete the run\n{}", self.said()))
+        Err(format!("twenty programs did not complete the run\n{}", self.said()))
     }
 
     /// A person resolves the conflict that an agent has left.

@@ -126,6 +126,7 @@ impl SimRepository {
                 let lines: String = changed.iter().map(|path| format!("1\t1\t{path}\n")).collect();
                 Ok(Outcome::Diff { bytes: lines.into_bytes().into() })
             }
+            GitRequest::Checkpoints { .. } => Ok(Outcome::Checkpoints { checkpoints: Vec::new() }),
             GitRequest::ForgetCheckpoint { name, commit, .. } => {
                 let name = format!("refs/onloop/{name}");
                 match self.refs.get(&name) {

@@ -5,6 +5,7 @@
 //! meant, no control characters, bounded. Times are RFC 3339 in JSON.
 
 mod attempt;
+mod graph;
 mod run;
 mod session;
 mod spent;
@@ -13,6 +14,7 @@ use serde::{Serialize, Serializer};
 
 pub use crate::cost::Sum;
 pub use attempt::{AttemptView, attempts};
+pub use graph::{GraphStep, GraphView, graph};
 pub use run::unreadable;
 pub use run::{
     CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, actions, card,

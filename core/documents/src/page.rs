@@ -6,6 +6,7 @@
 //! foreign scripts and requests, should either have a hole.
 
 mod checks;
+mod graph;
 mod html;
 mod markdown;
 mod patch;

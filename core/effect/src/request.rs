@@ -23,6 +23,17 @@ pub struct Reply {
     pub outcome: Result<Outcome, Failure>,
 }
 
+/// Another program that works for this one, as a line on a terminal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WorkLine {
+    /// What works, on one line.
+    pub label: String,
+    /// For how long.
+    pub elapsed_ms: u64,
+    /// What it does, on one line.
+    pub activity: String,
+}
+
 /// An effect that a program asks for. Paths are UTF-8, absolute or relative to
 /// [`Start::cwd`](crate::Start::cwd), with `/` between their parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -225,6 +236,9 @@ pub enum Request {
         folders: Vec<String>,
         /// Longest wait.
         wait_ms: u64,
+        /// What works meanwhile. A host with a live terminal shows a line for each until it answers.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        working: Vec<WorkLine>,
     },
     /// Waits → [`Outcome::Done`].
     Sleep {

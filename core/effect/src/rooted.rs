@@ -34,8 +34,8 @@ pub fn rooted(request: Request, cwd: &str) -> Request {
             Request::Process(ProcessSpec { cwd: spec_cwd, stream_to, observe, ..spec })
         }
         Request::Git(request) => Request::Git(rooted_git(request, cwd)),
-        Request::Changes { folders, wait_ms } => {
-            Request::Changes { folders: folders.into_iter().map(at).collect(), wait_ms }
+        Request::Changes { folders, wait_ms, working } => {
+            Request::Changes { folders: folders.into_iter().map(at).collect(), wait_ms, working }
         }
         Request::Serve(ServeRequest::Next { wait_ms, folders }) => {
             let folders = folders.into_iter().map(at).collect();

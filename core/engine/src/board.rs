@@ -167,6 +167,7 @@ impl ChangeWatcher {
         Some(RunView {
             card: known.card.clone(),
             steps: board::steps(run),
+            graph: board::graph(run),
             facts: step.and(known.facts.as_ref()).map(|(_, facts)| facts.clone()),
             choice,
             actions: board::actions(run, &known.card),
@@ -332,6 +333,7 @@ fn bare(card: RunCard) -> RunView {
     RunView {
         card,
         steps: Vec::new(),
+        graph: None,
         choice: None,
         actions: Vec::new(),
         facts: None,

@@ -1,6 +1,8 @@
 //! Steps that work side by side: each in a run of its own, a fork, in a worktree of its own. What forks
 //! did is merged into the work of the run in the order of the steps.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::CheckpointMoment;
@@ -12,7 +14,6 @@ use onloop_syntax::form::is_default;
 use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::graph::step_list;
 use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Step};
 
 /// The fork in which a step works.
@@ -137,6 +138,20 @@ impl Fork {
     }
 }
 
+impl StepRecord {
+    /// How the work of its fork comes into the run; `None`: it has no fork.
+    pub fn fork_line(&self) -> Option<String> {
+        let fork = self.fork.as_ref()?;
+        Some(match (fork.state, &fork.merged) {
+            (ForkState::Working, _) => "in a worktree of its own".to_owned(),
+            (ForkState::Merging | ForkState::Merged, Some(commit)) => {
+                format!("merged as {}", text::prefix(commit, 12))
+            }
+            (_, _) => "to begin anew".to_owned(),
+        })
+    }
+}
+
 impl Run {
     /// Whether steps may work side by side.
     pub fn may_fork(&self) -> bool {
@@ -208,30 +223,38 @@ impl Run {
         }
     }
 
-    /// What a step needs, and how its work came into the run; `None`: the steps of the run are one after
-    /// the other.
-    pub fn graph_line(&self, record: &StepRecord) -> Option<String> {
-        if self.settings.max_parallel < 2 {
-            return None;
-        }
-        let needs = format!("needs {}", step_list(&record.depends_on()));
-        let fork = record.fork.as_ref().map(|fork| match (fork.state, &fork.merged) {
-            (ForkState::Working, _) => "in a worktree of its own".to_owned(),
-            (ForkState::Merging | ForkState::Merged, Some(commit)) => {
-                format!("merged as {}", text::prefix(commit, 12))
-            }
-            (_, _) => "to begin anew".to_owned(),
-        });
-        Some([Some(needs), fork].into_iter().flatten().collect::<Vec<_>>().join(", "))
-    }
-
     /// The id of the next fork of a step.
     pub fn fork_id(&self, step: u32) -> String {
-        let forks = |entry: &&super::event::LogEntry| {
-            entry.event == "step_forked" && entry.step == Some(step)
+        let earlier = self.forks_begun().filter(|begun| *begun == step).count();
+        self.nth_fork_id(step, earlier + 1)
+    }
+
+    /// The ids of all forks that the run has had.
+    pub fn fork_ids(&self) -> Vec<String> {
+        let mut counts = BTreeMap::new();
+        let mut next = |step: u32| {
+            let count = counts.entry(step).or_insert(0);
+            *count += 1;
+            self.nth_fork_id(step, *count)
         };
-        let earlier = self.events.iter().filter(forks).count();
-        let again = if earlier == 0 { String::new() } else { format!("-{}", earlier + 1) };
+        self.forks_begun().map(&mut next).collect()
+    }
+
+    /// The ids of the forks whose work is part of the run.
+    pub fn merged_forks(&self) -> Vec<String> {
+        let forks = self.steps.iter().filter_map(|record| record.fork.as_ref());
+        let merged = forks.filter(|fork| fork.state == ForkState::Merged);
+        merged.map(|fork| fork.run.clone()).collect()
+    }
+
+    /// The steps of all forks that the run has had, in their order.
+    fn forks_begun(&self) -> impl Iterator<Item = u32> {
+        let begun = self.events.iter().filter(|entry| entry.event == "step_forked");
+        begun.filter_map(|entry| entry.step)
+    }
+
+    fn nth_fork_id(&self, step: u32, nth: usize) -> String {
+        let again = if nth == 1 { String::new() } else { format!("-{nth}") };
         format!("{}.step-{step}{again}", self.id)
     }
 

@@ -49,7 +49,8 @@ pub(crate) async fn complete(
     }
     loop {
         let Ok(store) = open(io, Some(&id), Fitting::Latest).await else { return Ok(Exit::Done) };
-        if !store.run().may_be_handed_on() || !store.run().owns_branch() {
+        let run = store.run();
+        if !run.may_be_handed_on() || !run.owns_branch() || run.fork_of.is_some() {
             return Ok(Exit::Done);
         }
         tell_changes(io, store.run()).await;

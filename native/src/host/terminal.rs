@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use onloop_core::effect::{Failure, FailureKind, FileSize, InputUnit, Say, Start};
+use onloop_core::effect::{Failure, FailureKind, FileSize, InputUnit, Say, Start, WorkLine};
 
 use super::{Interrupts, Progress, Root, Terminal, failure};
 #[cfg(unix)]
@@ -155,6 +155,13 @@ impl Terminal for OsTerminal {
 
     fn meanwhile(&mut self, words: &'static str) -> Meanwhile {
         Meanwhile::new(words, self.style == Style::Live)
+    }
+
+    fn working(&mut self, lines: Vec<WorkLine>) -> Meanwhile {
+        match self.style {
+            Style::Live if !lines.is_empty() => Meanwhile::beside(lines),
+            Style::Live | Style::Terminal | Style::Plain => Meanwhile::silent(),
+        }
     }
 
     fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_> {

@@ -92,7 +92,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         gate: None,
         gate_by: None,
         reason: None,
-        graph: None,
+        fork: None,
     };
     let waits = card.state == RunState::Waits;
     let text = "Step 2 of 3: Ship it (risk: medium)\n  Ship the rate limit\n  ✓ command cargo test \
@@ -120,6 +120,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
     };
     RunView {
         steps: vec![step(1, "✓", "Done"), step(2, "→", "Running"), step(3, "·", "Pending")],
+        graph: None,
         choice: waits.then_some(choice),
         facts: waits.then_some(facts),
         log: vec!["→ Bash: cargo test 日本語".to_owned(), "All 12 tests pass.".to_owned()],

@@ -130,7 +130,17 @@ export interface Step {
   gate?: string;
   gate_by?: string;
   reason?: string;
-  graph?: string;
+  /** How its work comes into the run, where it works beside others. */
+  fork?: string;
+}
+
+/** Where each step of a graph stands, and the lines between them, as paths of SVG. */
+export interface Graph {
+  width: number;
+  height: number;
+  label: string;
+  lines: string[];
+  steps: { number: number; symbol: string; x: number; y: number; title: string }[];
 }
 
 export interface Attempt {
@@ -171,6 +181,7 @@ export interface RunFacts extends Common {
   run: {
     card: Card;
     steps: Step[];
+    graph?: Graph;
     choice?: Choice;
     facts?: GateFacts;
     events: Logged[];

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
+import type { Graph } from "./facts.js";
 import type { Said } from "./live.js";
 import { root } from "./live.js";
 import { go } from "./place.js";
@@ -35,6 +36,22 @@ export function Mark({ symbol }: { symbol: string }) {
     <span class={`mark ${classOf(symbol)}`} aria-hidden="true">
       {path === undefined ? symbol : <svg viewBox="0 0 8 8"><path d={path} fill="currentColor" /></svg>}
     </span>
+  );
+}
+
+/** Which step needs which others. */
+export function StepGraph({ graph, selected }: { graph: Graph; selected: number }) {
+  return (
+    <svg class="graph" viewBox={`0 0 ${graph.width} ${graph.height}`} width={graph.width} height={graph.height} role="img" aria-label={graph.label}>
+      {graph.lines.map((line) => <path key={line} d={line} />)}
+      {graph.steps.map((step) => (
+        <g key={step.number} class={`${classOf(step.symbol)}${step.number === selected ? " selected" : ""}`}>
+          <title>{step.title}</title>
+          <circle cx={step.x} cy={step.y} r="11" />
+          <text x={step.x} y={step.y}>{step.number}</text>
+        </g>
+      ))}
+    </svg>
   );
 }
 

@@ -8,7 +8,7 @@ import type { Attempt, Diff, RunFacts, Step } from "./facts.js";
 import { useKeys } from "./keys.js";
 import { useFacts, useNow } from "./live.js";
 import { Log } from "./log.js";
-import { Ago, Answer, Link, Mark } from "./parts.js";
+import { Ago, Answer, Link, Mark, StepGraph } from "./parts.js";
 import { choose, go } from "./place.js";
 import { between, clock, duration, money, tokens, workedMs } from "./words.js";
 
@@ -62,6 +62,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
       </header>
       <nav class="steps" aria-label="Steps">
         <h2>{card.done} of {card.steps} {card.steps === 1 ? "step" : "steps"} done</h2>
+        {facts.run.graph !== undefined && <StepGraph graph={facts.run.graph} selected={number} />}
         <ol>
           {steps.map((step) => (
             <StepItem key={step.number} step={step} isSelected={step.number === number} attempts={step.number === number ? attempts : undefined} attempt={attempt} tab={tab} />
@@ -132,7 +133,7 @@ function StepItem({ step, isSelected, attempts, attempt, tab }: StepProps) {
         <span class="faint">
           {step.status}{step.attempts > 0 && `, attempt ${step.attempts} of ${step.limit}`}{took !== undefined && `, ${duration(took)}`}
         </span>
-        {step.graph !== undefined && <span class="faint">{step.graph}</span>}
+        {step.fork !== undefined && <span class="faint">{step.fork}</span>}
         {step.reason !== undefined && <span class="bad" dir="auto">{step.reason}</span>}
       </button>
       {attempts !== undefined && attempts.length > 1 && (

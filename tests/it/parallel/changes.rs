@@ -45,6 +45,30 @@ fn undo_stops_the_steps_at_work_and_they_begin_anew() {
     approve_and_resume(&project, &[]);
 }
 
+/// The check of the first step holds without its work, so that nothing does it again.
+#[test]
+fn the_steps_beside_begin_without_what_was_undone() {
+    let waits = |me: &str| format!("until test -e {SHARED}/go; do sleep 0.02; done; touch {me}");
+    let project = project(
+        "max_parallel: 3\n",
+        &[
+            Step("gate: human\n", "true", "touch undone"),
+            Step("depends_on: []\n", "test -e b -a ! -e undone", &waits("b")),
+            Step("depends_on: []\n", "test -e c -a ! -e undone", &waits("c")),
+        ],
+    );
+    run(&project, &[]).expect_exit(3);
+    project.onloop(&["undo", "0"]).expect_exit(0);
+    project.onloop(&["resume"]).expect_exit(3);
+    project.onloop(&["approve", "w"]).expect_exit(0);
+    std::fs::write(shared(&project, "go"), "").unwrap();
+    project.onloop(&["resume"]).expect_exit(0);
+    assert_eq!(forks(&project), ["done merged", "done merged", "done merged"]);
+    let worktree = project.worktree("hotl/w");
+    let names = ["b", "c", "undone"].map(|name| worktree.join(name).exists());
+    assert_eq!(names, [true, true, false]);
+}
+
 #[test]
 fn an_edited_workflow_is_adopted_and_the_steps_at_work_begin_anew() {
     let project = at_a_gate();

@@ -56,7 +56,21 @@ fn an_interrupt_ends_all_drivers_and_the_run_is_resumed() {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     output_of(child).expect_exit(130);
     assert_eq!(drivers(&project), [] as [i32; 0]);
+    suggests_nothing_that_is_refused(&project);
     completes(&project);
+    suggests_nothing_that_is_refused(&project);
+}
+
+/// Every command in the output of a fork names its run.
+fn suggests_nothing_that_is_refused(project: &Workspace) {
+    let ids = project.kept_ids();
+    let (id, forks) = ids.split_first().expect("a run");
+    for fork in forks {
+        let log = std::fs::read_to_string(project.kept(fork, "driver.log")).unwrap();
+        let commands: Vec<&str> = log.lines().filter(|line| line.contains("onloop ")).collect();
+        assert!(commands.contains(&&*format!("  onloop status {id}")), "{log}");
+        assert!(commands.iter().all(|line| !line.contains(fork.as_str())), "{log}");
+    }
 }
 
 #[test]
@@ -186,6 +200,57 @@ fn work_that_no_commit_holds_blocks_the_step_and_its_worktree_stays() {
         let (_, kept) = reason.split_once("what it did is in ").expect("it says where");
         assert!(std::path::Path::new(kept).join("sub").exists(), "{reason}");
     }
+}
+
+/// A run whose second step left in its fork what no commit holds, and is blocked.
+fn with_a_kept_worktree() -> Workspace {
+    let script = "case $PWD in *step-2*) git init -q sub; touch sub/x;; esac; touch b.txt";
+    let second = Step("depends_on: []\n", "test -e b.txt", script);
+    let project = project("max_parallel: 2\n", &[Step("", "true", "touch a.txt"), second]);
+    run(&project, &[]).expect_exit(1);
+    assert_eq!(worktrees(&project), 3);
+    project
+}
+
+#[test]
+fn a_worktree_that_stayed_is_discarded_with_its_run() {
+    let project = with_a_kept_worktree();
+    project.onloop(&["abandon", "--reason", "not needed"]).expect_exit(0);
+    project.onloop(&["finish", "w", "discard", "--confirm", "discard"]).expect_exit(0);
+    assert_eq!(worktrees(&project), 1, "{}", project.git_says(&["worktree", "list"]));
+    assert_eq!(project.git_says(&["branch", "--list", "onloop/*"]), "");
+}
+
+#[test]
+fn a_worktree_that_stayed_is_kept_with_its_run_and_goes_when_it_is_merged() {
+    let project = with_a_kept_worktree();
+    project.onloop(&["resume"]).expect_exit(0);
+    project.onloop(&["finish", "w", "keep"]).expect_exit(0);
+    assert_eq!(worktrees(&project), 3);
+    project.onloop(&["finish", "w", "merge"]).expect_exit(0);
+    assert_eq!(worktrees(&project), 1, "{}", project.git_says(&["worktree", "list"]));
+    assert_eq!(project.git_says(&["branch", "--list", "onloop/*"]), "");
+    assert!(project.path("b.txt").exists());
+}
+
+/// As a process that is killed at the end of its run leaves it.
+#[test]
+fn a_worktree_that_is_not_needed_is_pruned() {
+    let project = waiting();
+    std::fs::write(shared(&project, "go"), "").unwrap();
+    run(&project, &[]).expect_exit(0);
+    let fork = project.kept_ids().remove(1);
+    let branch = format!("onloop/{fork}");
+    let path = project.worktree(&fork);
+    project.git_says(&["worktree", "add", "-q", "-b", &branch, path.to_str().unwrap()]);
+    let said = project.onloop(&["doctor", "--prune"]).expect_exit(0).stdout;
+    assert!(
+        said.contains(&format!("Removed the worktree of {fork}, which is not needed")),
+        "{said}"
+    );
+    assert!(!path.exists());
+    assert_eq!(worktrees(&project), 2);
+    assert_eq!(project.git_says(&["branch", "--list", "onloop/*"]), "");
 }
 
 #[test]

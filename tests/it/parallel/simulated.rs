@@ -18,9 +18,10 @@ fn length(plan: &ParallelPlan) -> usize {
     let mut life = calm(plan);
     let ended = life.drive().unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(ended, Ended::Exit(Exit::Done), "{}", life.said());
+    let length = life.host.request_count();
     life.complete().unwrap_or_else(|why| panic!("{why}"));
     assert_eq!(life.host.launched.len(), plan.all.len() - 2, "{}", life.said());
-    life.host.request_count()
+    length
 }
 
 /// The ways in which a driver ends in the middle of its work.
@@ -100,10 +101,15 @@ fn random_lives_lose_nothing_and_do_nothing_twice() {
         all.merges += one.merges;
         all.drops += one.drops;
         all.conflicts += one.conflicts;
+        all.undone += one.undone;
+        all.again += one.again;
+        all.adopted += one.adopted;
+        all.raised += one.raised;
     }
     println!("{count} lives: {all:?}");
-    let seen = [all.drivers, all.merges, all.conflicts];
-    assert!(count < 30 || !seen.contains(&0), "{all:?}");
+    let often = [all.drivers, all.merges, all.conflicts, all.undone, all.adopted];
+    assert!(count < 30 || !often.contains(&0), "{all:?}");
+    assert!(count < 300 || (all.again > 0 && all.raised > 0), "{all:?}");
 }
 
 #[test]

@@ -9,6 +9,8 @@ use crate::Random;
 pub struct ParallelPlan {
     /// How many steps may work at once.
     pub most: u32,
+    /// How many attempts there may be; `None`: any number.
+    pub attempts: Option<u32>,
     /// The steps in order.
     pub all: Vec<ParallelStep>,
 }
@@ -20,16 +22,19 @@ pub struct ParallelStep {
     pub depends_on: Option<Vec<u32>>,
     /// Whether it changes a file that others change, too.
     pub shares: bool,
+    /// Whether a person decides about it.
+    pub gate: bool,
 }
 
 impl ParallelPlan {
     /// A step, some beside each other after it, and one that needs all.
     pub fn diamond(most: u32, beside: u32, shares: bool) -> ParallelPlan {
-        let step = |depends_on, shares| ParallelStep { depends_on, shares };
+        let step = |depends_on, shares| ParallelStep { depends_on, shares, gate: false };
         let first = step(None, false);
         let between = (0..beside).map(|_| step(Some(vec![1]), shares));
         let last = step(Some((2..=beside + 1).collect()), false);
-        ParallelPlan { most, all: [first].into_iter().chain(between).chain([last]).collect() }
+        let all = [first].into_iter().chain(between).chain([last]).collect();
+        ParallelPlan { most, attempts: None, all }
     }
 
     /// Any plan.
@@ -38,10 +43,12 @@ impl ParallelPlan {
         let step = |number: u32, random: &mut Random| {
             let needs = (1..number).filter(|_| random.chance(30)).collect();
             let depends_on = random.chance(75).then_some(needs);
-            ParallelStep { depends_on, shares: random.chance(45) }
+            ParallelStep { depends_on, shares: random.chance(45), gate: random.chance(20) }
         };
         let all = (1..=count).map(|number| step(number, random)).collect();
-        ParallelPlan { most: 1 + random.below(4) as u32, all }
+        let most = 1 + random.below(4) as u32;
+        let attempts = random.chance(25).then(|| count + random.below(4) as u32);
+        ParallelPlan { most, attempts, all }
     }
 
     pub(super) fn steps(&self) -> u32 {
@@ -71,9 +78,13 @@ impl ParallelPlan {
     pub(super) fn text(&self) -> String {
         let mut text = format!(
             "---\nintent: Try it\nsuccess_criteria: It works\nrisk_level: low\nworktree: true\n\
-             max_parallel: {}\n---\n\n",
+             max_parallel: {}\n",
             self.most
         );
+        if let Some(attempts) = self.attempts {
+            text += &format!("max_total_attempts: {attempts}\n");
+        }
+        text += "---\n\n";
         for (number, step) in (1..).zip(&self.all) {
             text += &format!(
                 "- [ ] **Step {number}: Part {number}**\naction: do it\nloop: until it is there\n\
@@ -81,6 +92,9 @@ impl ParallelPlan {
             );
             if let Some(needed) = &step.depends_on {
                 text += &format!("depends_on: {needed:?}\n");
+            }
+            if step.gate {
+                text += "gate: human\n";
             }
             text.push('\n');
         }

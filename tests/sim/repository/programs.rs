@@ -41,6 +41,11 @@ impl SimRepository {
             ("diff-tree", ["-r", "-z", form, "--no-renames", from, to]) => {
                 self.diff_tree(*form == "--raw", from, to)
             }
+            ("for-each-ref", ["--format=%(refname:lstrip=3)", folder]) => {
+                let names = self.refs.keys().filter_map(|name| name.strip_prefix(folder));
+                // The names after `refs/heads/onloop`.
+                SimProcess::exit(0, &names.map(|name| format!("{name}\n")).collect::<String>())
+            }
             ("update-ref", [name, commit]) => {
                 self.refs.insert((*name).to_owned(), (*commit).to_owned());
                 SimProcess::exit(0, "")

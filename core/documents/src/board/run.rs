@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Driving, PullRequestCard, RunCard, RunState, WorkerCard, line, moment, moment_if};
+use super::{
+    Driving, GraphView, PullRequestCard, RunCard, RunState, WorkerCard, line, moment, moment_if,
+};
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{
     Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Next, PullRequestState, Question, Run,
@@ -21,6 +23,9 @@ pub struct RunView {
     pub card: RunCard,
     /// Its steps, in their order.
     pub steps: Vec<StepView>,
+    /// The graph of the steps, unless they are one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph: Option<GraphView>,
     /// What is asked; `None`: nothing.
     pub choice: Option<Choice>,
     /// What there is to know before that is answered.
@@ -71,9 +76,9 @@ pub struct StepView {
     pub gate_by: Option<&'static str>,
     /// Why the last attempt failed, or why it is blocked.
     pub reason: Option<String>,
-    /// What it needs, and how its work came into the run, where steps may work side by side.
+    /// How its work comes into the run, where it works beside others.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub graph: Option<String>,
+    pub fork: Option<String>,
 }
 
 /// A check and what came of it.
@@ -416,7 +421,7 @@ fn step(run: &Run, record: &StepRecord) -> StepView {
         gate: record.gate.map(|gate| gate.decision.as_str()),
         gate_by: record.gate.map(|gate| gate.mode.as_str()),
         reason,
-        graph: run.graph_line(record),
+        fork: record.fork_line(),
     }
 }
 

@@ -1,12 +1,13 @@
 //! A run as a page: what was to be done, what came of it, and what proves it.
 
 use super::checks::check_list;
+use super::graph;
 use super::html::{class_of, escaped, mark, page};
 use super::markdown::rendered;
 use super::patch::coloured;
 use super::timeline::{KEY, drawn};
 use crate::attestation::Decided;
-use crate::board::{CheckView, check_view};
+use crate::board::{self, CheckView, check_view};
 use onloop_run::{
     ChangedWork, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord, Verdict,
     symbol_and_word,
@@ -50,6 +51,9 @@ pub fn report_page(run: &Run, evidence: &ReportEvidence) -> String {
         body += &format!("<h2>Timeline</h2>\n<div class=\"timeline\">\n{timeline}</div>\n{KEY}");
     }
     body += "<h2>Steps</h2>\n";
+    if let Some(graph) = board::graph(run) {
+        body += &graph::drawn(&graph);
+    }
     let mut room = limits::REPORT_PATCH_BYTES;
     for record in &run.steps {
         step(run, record, evidence, &mut room, &mut body);
@@ -158,8 +162,8 @@ fn step(
         escaped(word),
         rendered(&action)
     );
-    if let Some(graph) = run.graph_line(record) {
-        *out += &format!("<p class=\"faint\">{}</p>\n", escaped(&graph));
+    if let Some(fork) = record.fork_line() {
+        *out += &format!("<p class=\"faint\">{}</p>\n", escaped(&fork));
     }
     *out += &check_list(&checks);
     if record.attempts > 0 {

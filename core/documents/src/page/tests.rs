@@ -97,6 +97,24 @@ fn a_report_has_what_happened_and_who_decided() {
 }
 
 #[test]
+fn a_report_draws_the_graph_of_its_steps() {
+    let file = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\nworktree: true\n\
+                max_parallel: 2\n---\n### 1. <b>A\naction: go\nloop: false\n\
+                ### 2. B\naction: go\nloop: false\ndepends_on: []\n\
+                ### 3. C\naction: go\nloop: false\ndepends_on: [1, 2]\n";
+    let page = report_page(&begun(file), &ReportEvidence::default());
+    let label = "aria-label=\"Steps: step 1 needs no step; step 2 needs no step; \
+                 step 3 needs steps 1 and 2\">";
+    assert!(page.contains(label), "{page}");
+    // From the second row of the first column to the first row of the second one.
+    assert!(page.contains("<path d=\"M25 42H25C36 42 36 14 47 14\"/>"), "{page}");
+    assert!(page.contains("<title>1. &lt;b&gt;A: Pending, needs no step</title>"), "{page}");
+    let sequence = file.replace("depends_on: []\n", "");
+    let page = report_page(&begun(&sequence), &ReportEvidence::default());
+    assert!(!page.contains("class=\"graph\""), "{page}");
+}
+
+#[test]
 fn a_report_of_five_hundred_steps_stays_small() {
     let mut file = String::from("---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n");
     for number in 1..=500 {

@@ -97,7 +97,17 @@ impl Io {
 
     /// [`Request::Changes`]: whether something may have changed.
     pub async fn changes(&self, folders: Vec<String>, wait_ms: u64) -> Result<bool, Failure> {
-        let request = Request::Changes { folders, wait_ms };
+        self.changes_beside(folders, wait_ms, Vec::new()).await
+    }
+
+    /// As [`Io::changes`]; a terminal shows what works meanwhile.
+    pub async fn changes_beside(
+        &self,
+        folders: Vec<String>,
+        wait_ms: u64,
+        working: Vec<WorkLine>,
+    ) -> Result<bool, Failure> {
+        let request = Request::Changes { folders, wait_ms, working };
         answer!(self.request(request), Outcome::Changed { changed } => changed)
     }
 

@@ -6,6 +6,7 @@ use crate::{
     HttpAnswer, HttpMethod, HttpSpec, KeptFile, KeptWork, LaunchSpec, LeftOut, LeftOutReason,
     LockHolder, NamedCheckpoint, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole,
     ProcessSpec, ProcessStatus, RefUpdate, Request, Say, ServeRequest, Shell, Version, WebCall,
+    WorkLine,
 };
 use onloop_syntax::time::Timestamp;
 use std::collections::BTreeMap;
@@ -113,7 +114,7 @@ fn every_request_has_its_document() {
         body: b"hi".to_vec().into(),
         open: false,
     };
-    let table: [(Request, String, &[&[u8]]); 24] = [
+    let table: [(Request, String, &[&[u8]]); 25] = [
         (
             Request::Http(http),
             text(
@@ -214,8 +215,23 @@ fn every_request_has_its_document() {
             &[],
         ),
         (
-            Request::Changes { folders: vec![text("a"), text("b")], wait_ms: 7 },
+            Request::Changes {
+                folders: vec![text("a"), text("b")],
+                wait_ms: 7,
+                working: Vec::new(),
+            },
             text(r#"{"do":"changes","folders":["a","b"],"wait_ms":7}"#),
+            &[],
+        ),
+        (
+            Request::Changes {
+                folders: Vec::new(),
+                wait_ms: 7,
+                working: vec![WorkLine { label: text("a"), elapsed_ms: 1, activity: text("b") }],
+            },
+            text(
+                r#"{"do":"changes","folders":[],"wait_ms":7,"working":[{"label":"a","elapsed_ms":1,"activity":"b"}]}"#,
+            ),
             &[],
         ),
         (

@@ -1,6 +1,6 @@
 //! What a person reads about a run that waits: the reason, and the commands that continue it.
 
-use onloop_run::{Next, PullRequestState, Question, Run, exceeded};
+use onloop_run::{ForkOf, Next, PullRequestState, Question, Run, exceeded};
 
 /// What the run waits for, on one line for the record.
 pub(crate) fn reason(run: &Run, question: &Question) -> String {
@@ -27,6 +27,9 @@ pub(crate) fn budget_words(run: &Run) -> String {
 pub fn next_commands(run: &Run) -> String {
     let id = &run.id;
     let resume = resume_command(run);
+    if let Some(ForkOf { run: whole, step, .. }) = &run.fork_of {
+        return format!("Step {step} of another run, which continues it:\n  onloop status {whole}");
+    }
     match run.next() {
         Next::Ask(Question::Gate { step }) => decision_commands(run, step),
         Next::Ask(Question::Review { step, prompt }) if prompt.is_empty() => {
@@ -125,9 +128,10 @@ pub(crate) fn raise_options(run: &Run) -> String {
     names.map(|name| format!(" --raise {name}=unlimited")).collect()
 }
 
-/// The command that continues the run with its own options.
+/// The command that continues the run with its own options. A step beside others is continued by its run.
 pub fn resume_command(run: &Run) -> String {
-    format!("onloop resume {}", run.id)
+    let whole = run.fork_of.as_ref().map_or(&run.id, |fork| &fork.run);
+    format!("onloop resume {whole}")
 }
 
 /// The same for a run that a fleet drives: a decision continues it.

@@ -103,7 +103,13 @@ async fn drive_until_halt(
             false => forks::tell_rest(io, cx.run()).await,
         }
     }
-    Ok((ending::tell(&cx, halt).await?, revision))
+    let is_interrupted = matches!(halt, Halt::Interrupted);
+    let exit = ending::tell(&cx, halt).await?;
+    // A person who interrupts wants an end now; the next process removes them.
+    if !is_interrupted {
+        forks::remove_merged(io, cx.store.run(), &mut cx.forks).await;
+    }
+    Ok((exit, revision))
 }
 
 /// What comes before the first turn.

@@ -145,8 +145,10 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         };
         io.note(commands).await;
     }
-    if exit == Exit::Done {
-        tell_place(io, run).await;
+    match (exit, &run.fork_of) {
+        (Exit::Done, Some(_)) => io.note(next_commands(run)).await,
+        (Exit::Done, None) => tell_place(io, run).await,
+        (_, _) => {}
     }
     tell_report(io, store).await;
     notify::deliver(io, store).await;

@@ -6,6 +6,7 @@
 
 mod begin;
 mod conflicts;
+mod left;
 mod merge;
 
 use std::collections::BTreeMap;
@@ -20,11 +21,14 @@ use crate::state::store::{Paths, Store};
 pub(crate) use begin::remove_unrecorded;
 use begin::{begin_fork, can_merge};
 pub(crate) use conflicts::unresolved;
+pub(crate) use left::remove_merged;
+pub use left::{remove_all, remove_unneeded};
 pub(crate) use merge::{Merged, settle};
 use onloop_agents::Agent;
-use onloop_effect::{Io, has_redaction};
-use onloop_run::{Event, ForkState, ForkUse, Next, Run, RunStatus, exceeded};
+use onloop_effect::{Io, WorkLine, has_redaction};
+use onloop_run::{Event, ForkState, ForkUse, Next, Phase, Run, RunStatus, StepStatus, exceeded};
 use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
 
 /// A driver that is killed changes no file, so its lock is looked at in this interval.
 const LOOK_MS: u64 = 5_000;
@@ -45,6 +49,10 @@ pub(crate) struct Forks {
     starts: BTreeMap<u32, u32>,
     /// How many lines of the log of a fork people have seen, by its id.
     told: BTreeMap<String, usize>,
+    /// The forks that work, as people see them while they wait.
+    working: Vec<WorkLine>,
+    /// The forks that are merged, and whose worktrees are there yet.
+    left: Vec<String>,
 }
 
 /// How a fork stands.
@@ -61,7 +69,7 @@ enum Standing {
 /// workflow allows more.
 pub(crate) async fn prepare(io: &Io, store: &Store, options: &RunOptions) -> Forks {
     let most = store.run().settings.max_parallel;
-    let mut forks = Forks::default();
+    let mut forks = Forks { left: store.run().merged_forks(), ..Forks::default() };
     if most < 2 || store.run().fork_of.is_some() {
         return forks;
     }
@@ -100,11 +108,13 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     let open: Vec<(u32, ForkState, String)> =
         cx.run().forked_steps().map(|(step, fork)| (step, fork.state, fork.run.clone())).collect();
     let mut at_work = 0;
+    cx.forks.working.clear();
     for (step, state, id) in &open {
         if *state == ForkState::Outdated {
             drop_fork(cx, *step, id, "what it was based on was done again").await?;
         } else if let Some(fork) = opened(cx.io, id).await {
             tell(cx, &fork).await;
+            cx.forks.working.extend(work_line(fork.run(), cx.io.now()));
             if matches!(standing(cx, *step, fork).await?, Standing::Works) {
                 at_work += 1;
             }
@@ -163,8 +173,10 @@ pub(crate) async fn wait(
         if let Standing::Waits(what) = standing {
             return Err(cx.pause(&format!("step {step} waits: {what}")).await);
         }
+        remove_merged(cx.io, cx.store.run(), &mut cx.forks).await;
         let folders = folders(cx).await;
-        match cx.io.changes(folders, LOOK_MS).await {
+        let working = cx.forks.working.clone();
+        match cx.io.changes_beside(folders, LOOK_MS, working).await {
             Ok(_) => {}
             Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
             Err(failure) => return Err(Halt::Failed(failure.into())),
@@ -264,6 +276,23 @@ async fn tell(cx: &mut RunContext<'_>, fork: &Store) {
     }
 }
 
+/// A fork on a line of its own; `None`: it has ended.
+fn work_line(fork: &Run, now: Timestamp) -> Option<WorkLine> {
+    let record = fork.steps.first()?;
+    let activity = match &record.status {
+        StepStatus::InProgress(Phase::Acting | Phase::Interrupted) => "the agent works",
+        StepStatus::InProgress(Phase::Acted) => "its checks run",
+        StepStatus::Pending | StepStatus::Failed { .. } => "begins",
+        StepStatus::Done | StepStatus::Blocked(_) => return None,
+    };
+    let (number, name) = (record.step.number, text::one_line(&record.step.name));
+    Some(WorkLine {
+        label: format!("Step {number}: {name}"),
+        elapsed_ms: now.millis_since(record.started_at.unwrap_or(fork.started_at)),
+        activity: format!("{activity} · attempt {}", record.attempt_of_limit()),
+    })
+}
+
 /// The run, with what its forks at work have used, if that passes a bound.
 pub(crate) async fn over_budget(io: &Io, run: &Run) -> Option<Run> {
     let mut forks = Vec::new();
@@ -290,7 +319,7 @@ async fn drop_fork(cx: &mut RunContext<'_>, step: u32, id: &str, reason: &str) -
         Some(fork) => {
             stop_one(cx.io, &fork).await;
             let fork = opened(cx.io, id).await.unwrap_or(fork);
-            remove_worktree(cx.io, &fork).await;
+            begin::remove_worktree(cx.io, &fork.run().place).await;
             fork.run().used_as_fork()
         }
     };
@@ -300,11 +329,6 @@ async fn drop_fork(cx: &mut RunContext<'_>, step: u32, id: &str, reason: &str) -
     cx.store.note(line);
     cx.store.commit().await?;
     Ok(())
-}
-
-/// Removes the worktree and the branch of a fork; what it did is in its checkpoints.
-async fn remove_worktree(io: &Io, fork: &Store) {
-    begin::remove_worktree(io, &fork.run().place).await;
 }
 
 /// Interrupts the drivers of all forks of a run, and waits until they have ended. Returns how many there
@@ -339,20 +363,6 @@ async fn has_ended(io: &Io, fork: &Store) {
     for _ in 0..STOP_LOOKS {
         if driver_of(io, fork.paths()).await.is_none() || io.sleep(STOP_LOOK_MS).await.is_err() {
             return;
-        }
-    }
-}
-
-/// Ends the forks of a run that is given up, and removes their worktrees.
-pub async fn give_up(io: &Io, store: &Store) {
-    let run = store.run();
-    stop(io, run).await;
-    for record in run.steps.iter().filter(|record| record.is_new() && record.fork.is_none()) {
-        remove_unrecorded(io, store.home(), run, record.step.number).await;
-    }
-    for (_, fork) in run.forked_steps() {
-        if let Some(fork) = opened(io, &fork.run).await {
-            remove_worktree(io, &fork).await;
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `onloop doctor --prune`: removes checkpoints, kept files of sessions and logs that are not needed any
-//! more.
+//! `onloop doctor --prune`: removes checkpoints, kept files of sessions, logs and worktrees of parallel steps
+//! that are not needed any more.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,7 @@ use super::retention;
 use onloop_effect::{Exit, Failure, GitRequest, Io, NamedCheckpoint};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout;
+use onloop_engine::run::forks;
 use onloop_engine::session::kept_files::SESSIONS;
 use onloop_engine::state::config;
 use onloop_engine::state::store::{Store, StoreError};
@@ -20,7 +21,12 @@ pub(super) async fn prune(io: &Io) -> Result<Exit, CommandError> {
     let days = config::own(io, &cwd).await.retention_days;
     retention::remove_logs(io, days).await?;
     match checkout::find(io, &cwd).await {
-        Some(_) => remove_checkpoints(io, cwd, days).await?,
+        Some(_) => {
+            for id in forks::remove_unneeded(io, &cwd).await? {
+                io.result(format!("Removed the worktree of {id}, which is not needed\n")).await;
+            }
+            remove_checkpoints(io, cwd, days).await?;
+        }
         None => io.note("Checkpoints are removed in their repository; here is none.").await,
     }
     Ok(Exit::Done)

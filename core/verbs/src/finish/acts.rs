@@ -207,7 +207,6 @@ async fn discard(
         }
         store.note(format!("Switched {} to {name}", context.home));
     }
-    forks::give_up(io, &store).await;
     let (mut store, mut outcome) =
         Box::pin(put_away(io, store, context, Disposition::Discarded)).await?;
     let kind = outcome.disposition;
@@ -309,7 +308,7 @@ async fn give_up(store: &mut Store, what: &str, why: impl Into<CommandError>) ->
     }
 }
 
-/// Moves the records out of the run's worktree, durably, and then removes it.
+/// Moves the records out of the run's worktree, durably, and then removes it, after those of its forks.
 async fn put_away(
     io: &Io,
     store: Store,
@@ -320,6 +319,7 @@ async fn put_away(
     let Some(recorded) = store.run().place.worktree_path.clone() else {
         return Ok((store, outcome));
     };
+    forks::remove_all(io, &store).await;
     let path = context.worktree.as_ref().map_or(&recorded, |worktree| &worktree.path);
     let mut store = store;
     if context.worktree.is_some() {

@@ -6,6 +6,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use onloop_core::effect::WorkLine;
+
 use super::status::StatusLine;
 use crate::host::Progress;
 
@@ -26,11 +28,19 @@ impl Meanwhile {
         Meanwhile(None)
     }
 
+    /// A status line for each of these programs.
+    pub(super) fn beside(working: Vec<WorkLine>) -> Meanwhile {
+        Meanwhile::begin(move |wait| {
+            let mut lines = StatusLine::all(&working);
+            while wait(TICK) {
+                lines.iter_mut().for_each(Progress::tick);
+            }
+        })
+    }
+
     /// A status line with `words` where `live`, else one plain line.
     pub(super) fn new(words: &'static str, live: bool) -> Meanwhile {
-        let (stop, stopped) = channel::<()>();
-        let wait = move |how_long| stopped.recv_timeout(how_long) == Err(RecvTimeoutError::Timeout);
-        let work = move || {
+        Meanwhile::begin(move |wait| {
             let silent = if live { SILENT } else { SILENT_LINES };
             if !wait(silent) {
                 return;
@@ -44,8 +54,15 @@ impl Meanwhile {
             while wait(TICK) {
                 line.tick();
             }
-        };
-        let thread = std::thread::Builder::new().name("meanwhile".to_owned()).spawn(work);
+        })
+    }
+
+    /// Does `work` beside the host. What it gets waits, and says whether the host still works.
+    fn begin(work: impl FnOnce(&dyn Fn(Duration) -> bool) + Send + 'static) -> Meanwhile {
+        let (stop, stopped) = channel::<()>();
+        let wait = move |how_long| stopped.recv_timeout(how_long) == Err(RecvTimeoutError::Timeout);
+        let thread = std::thread::Builder::new().name("meanwhile".to_owned());
+        let thread = thread.spawn(move || work(&wait));
         Meanwhile(thread.ok().map(|thread| (stop, thread)))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use onloop_core::effect::WorkLine;
 use onloop_core::text;
 
 use super::fit::{StatusParts, fit};
@@ -26,7 +27,23 @@ pub(super) struct StatusLine {
 impl StatusLine {
     pub(super) fn new(label: &str, elapsed: Duration) -> StatusLine {
         let target = ProgressDrawTarget::stderr_with_hz(10);
-        let bar = ProgressBar::with_draw_target(None, target).with_elapsed(elapsed);
+        StatusLine::on(ProgressBar::with_draw_target(None, target), label, elapsed)
+    }
+
+    /// A line for each of these programs, one below the other.
+    pub(super) fn all(working: &[WorkLine]) -> Vec<StatusLine> {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        let line = |one: &WorkLine| {
+            let elapsed = Duration::from_millis(one.elapsed_ms);
+            let mut line = StatusLine::on(all.add(ProgressBar::no_length()), &one.label, elapsed);
+            line.activity = text::one_line(&one.activity);
+            line
+        };
+        working.iter().map(line).collect()
+    }
+
+    fn on(bar: ProgressBar, label: &str, elapsed: Duration) -> StatusLine {
+        let bar = bar.with_elapsed(elapsed);
         let style = ProgressStyle::with_template("{spinner:.cyan} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         StatusLine { bar, label: text::one_line(label), activity: String::new() }

@@ -2,14 +2,16 @@
 
 use crate::git::hardened::says;
 use crate::git::submodules;
-use crate::run::checkpoint::{CheckpointOutcome, checkpoint_verified};
+use crate::run::checkpoint::{CheckpointOutcome, checkpoint_verified, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::decider;
 use crate::run::forks::standing;
 use crate::state::store::{Paths, StateHome, Store, StoreError};
 use onloop_documents::ledger::Origin;
 use onloop_effect::{Durability, Expect, Failure, GitRequest, Io, OptionalExt};
-use onloop_run::{CheckpointKind, DecisionChannel, Event, ForkBeginning, Place, Run};
+use onloop_run::{
+    Checkpoint, CheckpointKind, CheckpointMoment, DecisionChannel, Event, ForkBeginning, Place, Run,
+};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -39,9 +41,12 @@ pub(super) async fn can_merge(io: &Io, root: &str) -> Result<(), String> {
     Err(format!("git {major}.{minor} cannot merge them; they need git {wanted}.{least}"))
 }
 
-/// The commit of the last work of which all checks held; `None`: there is none now. A process that ended
-/// after a verification may have left no checkpoint of it, so that the last one lacks that step.
-async fn base(cx: &mut RunContext<'_>) -> Result<Option<String>, Halt> {
+/// The commit of the last work of which all checks held, for `step`; `None`: there is none now. A process
+/// that ended after a verification may have left no checkpoint of it, so that the last one lacks that step.
+async fn base(cx: &mut RunContext<'_>, step: u32) -> Result<Option<String>, Halt> {
+    if cx.run().stale_step().is_some() {
+        return Ok(None);
+    }
     for step in cx.run().done_without_checkpoint() {
         if cx.run().is_changing_its_worktree() {
             return Ok(None);
@@ -52,10 +57,24 @@ async fn base(cx: &mut RunContext<'_>) -> Result<Option<String>, Halt> {
             CheckpointOutcome::NoRepository | CheckpointOutcome::Missed(_) => return Ok(None),
         }
     }
-    let verified = cx.run().checkpoints.iter().rev().find(|taken| match taken.moment.kind() {
-        CheckpointKind::Begun | CheckpointKind::Verified => true,
-        CheckpointKind::Started | CheckpointKind::Acted | CheckpointKind::Undone => false,
-    });
+    let is_base = |taken: &&Checkpoint| match taken.moment.kind() {
+        CheckpointKind::Begun | CheckpointKind::Verified | CheckpointKind::Undone => true,
+        CheckpointKind::Started | CheckpointKind::Acted => false,
+    };
+    let mut verified = cx.run().checkpoints.iter().rev().find(is_base);
+    if verified.is_some_and(|taken| taken.moment.kind() == CheckpointKind::Undone) {
+        // Every check holds on what a person went back to, which no checkpoint since then has.
+        if cx.run().is_changing_its_worktree() {
+            return Ok(None);
+        }
+        let attempt = cx.run().step(step).map_or(0, |record| record.attempts) + 1;
+        let moment = CheckpointMoment::Started { step, attempt };
+        match take_checkpoint(cx.io, cx.store, moment).await {
+            CheckpointOutcome::Taken => verified = cx.run().last_checkpoint(),
+            CheckpointOutcome::Interrupted => return Err(Halt::Interrupted),
+            CheckpointOutcome::NoRepository | CheckpointOutcome::Missed(_) => return Ok(None),
+        }
+    }
     // A step may need a file that the checkpoint leaves out.
     let complete = verified.filter(|taken| taken.complete);
     Ok(complete.map(|taken| taken.commit.clone()))
@@ -76,7 +95,7 @@ pub(crate) async fn remove_unrecorded(io: &Io, home: &StateHome, run: &Run, step
 /// Begins the fork of a step and starts its driver. `false`: there is no work to begin with, or no room
 /// for another worktree; the step waits for its turn in the worktree of the run.
 pub(super) async fn begin_fork(cx: &mut RunContext<'_>, step: u32) -> Result<bool, Halt> {
-    let Some(base) = base(cx).await? else { return Ok(false) };
+    let Some(base) = base(cx, step).await? else { return Ok(false) };
     let (io, run) = (cx.io, cx.run());
     let id = run.fork_id(step);
     let Some(place) = place_of(&run.place, &id) else { return Ok(false) };
@@ -105,7 +124,7 @@ pub(super) async fn begin_fork(cx: &mut RunContext<'_>, step: u32) -> Result<boo
 }
 
 /// The place of a fork beside the worktree of its run; `None`: the run has none.
-fn place_of(run: &Place, id: &str) -> Option<Place> {
+pub(super) fn place_of(run: &Place, id: &str) -> Option<Place> {
     let worktree = run.worktree_path.as_deref()?.trim_end_matches('/');
     let (folder, _) = worktree.rsplit_once('/')?;
     let path = format!("{folder}/{id}");

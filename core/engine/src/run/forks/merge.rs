@@ -7,7 +7,7 @@ use crate::run::checkpoint::{CheckpointOutcome, left_out_line, snapshot_work, ta
 use crate::run::context::{Halt, RunContext};
 use crate::run::forks::begin::git_version;
 use crate::run::forks::conflicts::conflicts_of;
-use crate::run::forks::{remove_worktree, wait};
+use crate::run::forks::wait;
 use crate::state::store::Store;
 use onloop_effect::{Failure, FailureKind, GitRequest, Io};
 use onloop_run::{Checkpoint, CheckpointMoment, Conflict, Event, Fork, ForkMerge, ForkState, Run};
@@ -55,9 +55,7 @@ pub(crate) async fn settle(cx: &mut RunContext<'_>, step: u32) -> Result<Merged,
             return Ok(Merged::Stuck(format!("its work cannot be put into the worktree: {why}")));
         }
     }
-    if let Ok(store) = Store::open(cx.io, &fork.run).await {
-        remove_worktree(cx.io, &store).await;
-    }
+    cx.forks.left.push(fork.run.clone());
     Ok(match fork.failure {
         Some(failure) => Merged::Failed(failure),
         None if fork.conflicts.is_empty() => Merged::Done,
@@ -94,7 +92,7 @@ async fn merge(
             }
         }
     }
-    if let Some(why) = left_out(cx, step, fork.run(), &theirs).await {
+    if let Some(why) = left_out(cx, step, fork.run(), &theirs).await? {
         let why = failure.map_or(why.clone(), |failure| format!("{failure}; {why}"));
         return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
     }
@@ -140,7 +138,7 @@ async fn left_out(
     step: u32,
     fork: &Run,
     theirs: &Checkpoint,
-) -> Option<String> {
+) -> Result<Option<String>, Halt> {
     let attempts = fork.steps.first().map_or(0, |record| record.attempts);
     let is_last = match theirs.moment {
         CheckpointMoment::Acted { attempt, .. } | CheckpointMoment::Verified { attempt, .. } => {
@@ -150,26 +148,31 @@ async fn left_out(
         CheckpointMoment::Begun => attempts == 0,
     };
     if !is_last {
-        return Some("its last attempt has no checkpoint".to_owned());
+        return Ok(Some("its last attempt has no checkpoint".to_owned()));
     }
     let Some(left) = theirs.left_out.first() else {
         return changed_repository(cx, step, theirs).await;
     };
     let more = theirs.left_out_count.saturating_sub(1);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    Some(format!("its checkpoint leaves out {}{more}", left_out_line(left)))
+    Ok(Some(format!("its checkpoint leaves out {}{more}", left_out_line(left))))
 }
 
 /// A repository inside the work of a fork that it made or changed: its commits are in the worktree of the
 /// fork alone.
-async fn changed_repository(cx: &RunContext<'_>, step: u32, theirs: &Checkpoint) -> Option<String> {
+async fn changed_repository(
+    cx: &RunContext<'_>,
+    step: u32,
+    theirs: &Checkpoint,
+) -> Result<Option<String>, Halt> {
     let run = cx.run();
     let base = &fork_of(run, step).base;
     let words = ["diff-tree", "-r", "-z", "--raw", "--no-renames", base, &theirs.commit];
     let root = &run.place.execution_root;
     let said = match says(cx.io, root, &words, None, limits::GIT_ACT_TIMEOUT_MS).await {
         Ok(said) => said,
-        Err(failure) => return Some(text::one_line(&failure.message)),
+        Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
+        Err(failure) => return Ok(Some(text::one_line(&failure.message))),
     };
     let said = String::from_utf8_lossy(&said);
     // `:OLDMODE MODE …`, then the path.
@@ -177,10 +180,10 @@ async fn changed_repository(cx: &RunContext<'_>, step: u32, theirs: &Checkpoint)
     while let (Some(entry), Some(path)) = (parts.next(), parts.next()) {
         if entry.split(' ').nth(1) == Some(GITLINK_MODE) {
             let path = text::one_line(path);
-            return Some(format!("`{path}` is a repository of its own, with other commits"));
+            return Ok(Some(format!("`{path}` is a repository of its own, with other commits")));
         }
     }
-    None
+    Ok(None)
 }
 
 /// Gives up a fork whose work cannot be merged, and keeps its worktree; returns what a person is told.
