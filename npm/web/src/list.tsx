@@ -1,13 +1,14 @@
 // Everything on the machine: what waits for the person, the runs, the sessions and what they cost.
 
 import { useRef, useState } from "preact/hooks";
-import type { Board, Call, Card, Cost, Session, State } from "./facts.js";
+import { Costs } from "./costs.js";
+import type { Board, Call, Card, Session, State } from "./facts.js";
 import { useKeys } from "./keys.js";
 import type { Said } from "./live.js";
 import { post, useNow } from "./live.js";
 import { Ago, Answer, Link, Mark, useCalm } from "./parts.js";
 import { choose, go } from "./place.js";
-import { counted, duration, money, tokens, workedMs } from "./words.js";
+import { counted, duration, money, workedMs } from "./words.js";
 
 /** Things that wait and are shown at once, so that the runs stay on the first screen. */
 const INBOX_AT_ONCE = 8;
@@ -67,7 +68,7 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
       )}
       {leftOut > 0 && <p class="faint">{counted(leftOut, "older run")} not shown: <code>onloop list --everywhere</code></p>}
       <Sessions sessions={sessions} now={now} />
-      <Costs days={facts.days} agents={facts.agents} />
+      <Costs days={facts.days} agents={facts.agents} now={now} />
     </main>
   );
 }
@@ -218,45 +219,5 @@ function Sessions({ sessions, now }: { sessions: Session[]; now: number }) {
         })}
       </ul>
     </>
-  );
-}
-
-function Costs({ days, agents }: { days: Cost[]; agents: Cost[] }) {
-  const [latest] = days;
-  if (latest === undefined) return null;
-  return (
-    <>
-      <h2>Cost</h2>
-      <details id="cost">
-        <summary>{latest.name}: {costOf(latest)}. By day and by agent</summary>
-        <div class="costs">
-          <CostTable head="Day (UTC)" rows={days} />
-          <CostTable head="Agent" rows={agents} />
-        </div>
-      </details>
-    </>
-  );
-}
-
-/** Unknown stays unknown, and is not nothing. */
-function costOf({ cost_usd: cost, unknown }: Cost): string {
-  if (cost === undefined) return "unknown";
-  return unknown === 0 ? money(cost) : `${money(cost)}, and ${counted(unknown, "turn")} unknown`;
-}
-
-function CostTable({ head, rows }: { head: string; rows: Cost[] }) {
-  const most = Math.max(...rows.map((row) => row.cost_usd ?? 0));
-  return (
-    <table>
-      <thead><tr><th scope="col">{head}</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Tokens</th><th scope="col">Cost</th></tr></thead>
-      <tbody>
-        {rows.slice(0, 31).map((row) => (
-          <tr key={row.name}>
-            <th scope="row">{row.name}</th><td class="number">{row.turns}</td><td class="number">{tokens(row.tokens)}</td>
-            <td>{most > 0 && <meter max={most} value={row.cost_usd ?? 0} aria-hidden="true" />} {costOf(row)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::web::route::{DiffOf, Facts};
-use onloop_documents::board::{Board, RunState, RunView, Sum};
+use onloop_documents::board::{Board, Day, RunState, RunView, Sum};
 use onloop_documents::ledger::sha256;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::gate::{Change, Form as DiffForm, patch};
@@ -56,8 +56,8 @@ impl Server {
         let mut found = self.common(session, seen);
         found.extend([
             ("board".to_owned(), json!(board)),
-            ("days".to_owned(), costs(&spent.days)),
-            ("agents".to_owned(), costs(&spent.agents)),
+            ("days".to_owned(), spent.days.iter().map(|(name, day)| of_day(name, day)).collect()),
+            ("agents".to_owned(), spent.agents.iter().map(|(name, sum)| cost(name, sum)).collect()),
             ("tokens".to_owned(), tokens.into()),
         ]);
         found.into()
@@ -239,17 +239,20 @@ fn digest(shown: &impl Serialize) -> String {
     sha256(serde_json::to_string(shown).unwrap_or_default().as_bytes())
 }
 
-fn costs(sums: &[(String, Sum)]) -> Value {
-    let cost = |(name, sum): &(String, Sum)| {
-        json!({
-            "name": name,
-            "turns": sum.turns,
-            "unknown": sum.unknown,
-            "tokens": sum.tokens,
-            "cost_usd": sum.known().map(Money::usd),
-        })
-    };
-    sums.iter().map(cost).collect()
+fn cost(name: &str, sum: &Sum) -> Value {
+    json!({
+        "name": name,
+        "turns": sum.turns,
+        "unknown": sum.unknown,
+        "tokens": sum.tokens,
+        "cost_usd": sum.known().map(Money::usd),
+    })
+}
+
+fn of_day(name: &str, day: &Day) -> Value {
+    let mut found = cost(name, &day.cost);
+    found["runs"] = day.runs.into();
+    found
 }
 
 /// A change as far as the page shows it. What hides in it is spelled out: a person decides about it.
