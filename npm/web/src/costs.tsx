@@ -38,6 +38,7 @@ function Chart({ title, values, words }: { title: string; values: [string, numbe
   const most = Math.max(...values.map(([, value]) => value));
   const sum = values.reduce((sum, [, value]) => sum + value, 0);
   const [first, last] = [values[0]?.[0], values.at(-1)?.[0]];
+  if (sum === 0) return null;
   return (
     <figure class="chart">
       <figcaption>{title} <span class="faint">{words(sum)} in {values.length} days</span></figcaption>

@@ -179,7 +179,17 @@ export interface Choice {
   type_name?: string;
 }
 
+/** Something that took time. */
+export interface Span {
+  step: number;
+  kind: "acted" | "failed" | "waits";
+  from: string;
+  /** Missing: it has not ended. */
+  to?: string;
+}
+
 export interface RunFacts extends Common {
+  spans: Span[];
   run: {
     card: Card;
     steps: Step[];

@@ -51,6 +51,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
         <p class="faint" dir="auto">
           {[card.repository, card.branch, card.agent, `worked for ${duration(workedMs(card, now))}`, card.used].filter(Boolean).join(" · ")}
         </p>
+        {card.state === "abandoned" && facts.run.events.length > 0 && <p class="faint" dir="auto">{facts.run.events.at(-1)?.text}</p>}
         {card.pull_request !== undefined && (
           <p>
             <a href={card.pull_request.url}>Pull request</a>{card.pull_request.line !== undefined && `: ${card.pull_request.line}`}

@@ -1,56 +1,64 @@
-// When each step of a run was worked on, up to its end or to now.
+// When each step of a run was worked on or waited for a person, up to its end or to now.
 
-import type { RunFacts, Step } from "./facts.js";
-import { classOf, Mark } from "./parts.js";
-import { between, clock, duration } from "./words.js";
+import type { RunFacts, Span } from "./facts.js";
+import { Mark } from "./parts.js";
+import { clock, duration } from "./words.js";
 
 const UNITS = 1000;
 
-interface Bar {
-  step: Step;
-  from: number;
-  to: number;
-}
+const KINDS: Record<Span["kind"], [color: string, words: string]> = {
+  acted: ["good", "attempt"],
+  failed: ["bad", "failed attempt"],
+  waits: ["wait", "waited for you"],
+};
 
-/** When a step ended: one that is under way, or waits, has not. */
-function endOf(step: Step, isWaiting: boolean, end: number): number {
-  return step.completed_at === undefined || isWaiting ? end : Date.parse(step.completed_at);
-}
+const sumOf = (spans: { took: number }[]): number => spans.reduce((sum, { took }) => sum + took, 0);
 
 export function Timeline({ facts, now }: { facts: RunFacts; now: number }) {
-  const { card, steps, choice } = facts.run;
+  const { run: { card, steps }, spans } = facts;
   const isOver = facts.states[card.state]?.is_over === true;
-  const last = isOver ? card.ended_at ?? card.changed_at : undefined;
-  const end = last === undefined ? now : Date.parse(last);
-  const bars: Bar[] = steps.flatMap((step) => {
-    if (step.started_at === undefined) return [];
-    const from = Date.parse(step.started_at);
-    return [{ step, from, to: Math.max(from, endOf(step, choice?.step === step.number, end)) }];
-  });
-  if (card.started_at === undefined || bars.length === 0) return null;
-  const start = Math.min(Date.parse(card.started_at), ...bars.map(({ from }) => from));
+  const goesOn = card.state === "running" || facts.states[card.state]?.needs_person === true;
+  const last = (isOver ? card.ended_at : undefined) ?? card.changed_at;
+  // What is under way ends now, and so does the picture; what was interrupted ended with its record.
+  const open = goesOn || last === undefined ? now : Date.parse(last);
+  const end = isOver ? open : now;
+  if (card.started_at === undefined || spans.length === 0) return null;
+  const start = Date.parse(card.started_at);
   const place = (at: number) => Math.round((UNITS * (at - start)) / Math.max(1, end - start));
+  const rows = steps.flatMap((step) => {
+    const own = spans.filter((span) => span.step === step.number).map(({ kind, from, to }) => {
+      const [begun, ended] = [Date.parse(from), to === undefined ? open : Date.parse(to)];
+      const [color, words] = kind === "acted" && to === undefined ? ["act", "attempt"] : KINDS[kind];
+      return { color, words, kind, from: place(begun), to: place(ended), took: Math.max(0, ended - begun) };
+    });
+    return own.length === 0 ? [] : [{ step, own }];
+  });
   return (
     <table class="timeline">
-      <caption class="hidden">When each step was worked on</caption>
+      <caption class="hidden">When each step was worked on, and when it waited for a person</caption>
       <tbody>
-        {bars.map(({ step, from, to }) => (
+        {rows.map(({ step, own }) => (
           <tr key={step.number}>
             <th scope="row" dir="auto"><Mark symbol={step.symbol} /> {step.number}. {step.name}</th>
             <td class="bar">
-              <svg viewBox={`0 0 ${UNITS} 10`} preserveAspectRatio="none" aria-hidden="true">
-                <rect class={classOf(step.symbol)} x={Math.min(place(from), UNITS - 4)} y="1" width={Math.max(4, place(to) - place(from))} height="8" />
+              <svg viewBox={`0 0 ${UNITS} 10`} preserveAspectRatio="none" role="img" aria-label={own.map(({ words, took }) => `${words} ${duration(took)}`).join(", ")}>
+                {own.map(({ color, words, from, to, took }, index) => (
+                  <rect key={index} class={color} x={Math.min(from, UNITS - 4)} y="1" width={Math.max(4, to - from - 1)} height="8"><title>{words}, {duration(took)}</title></rect>
+                ))}
               </svg>
             </td>
-            <td class="number">{duration(to - from)}</td>
+            <td class="number">
+              {duration(sumOf(own.filter(({ kind }) => kind !== "waits")))}
+              {own.some(({ kind }) => kind === "waits") && <div class="wait">waited {duration(sumOf(own.filter(({ kind }) => kind === "waits")))}</div>}
+            </td>
           </tr>
         ))}
       </tbody>
       <tfoot>
         <tr class="faint">
           <td />
-          <td class="bar"><span>{clock(new Date(start).toISOString())}</span><span>{isOver ? clock(new Date(end).toISOString()) : "now"}</span></td>
-          <td class="number">{duration(between(card.started_at, new Date(end).toISOString()) ?? 0)}</td>
+          <td class="bar"><span>{clock(card.started_at)}</span><span>{isOver ? clock(new Date(end).toISOString()) : "now"}</span></td>
+          <td class="number">{duration(end - start)}</td>
         </tr>
       </tfoot>
     </table>

@@ -9,6 +9,7 @@ use super::*;
 use crate::web::route::{DiffOf, Facts};
 use onloop_documents::board::{Board, Day, RunState, RunView, Sum};
 use onloop_documents::ledger::sha256;
+use onloop_documents::spans::spans;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::gate::{Change, Form as DiffForm, patch};
 use onloop_engine::state::store::{Paths, StateHome};
@@ -67,15 +68,16 @@ impl Server {
     async fn run(&mut self, session: SignedIn, id: &str) -> Option<Value> {
         let mut view = self.watcher.run(&self.io, id).await?;
         let mut found = self.common(session, digest_of_run(&view));
-        let advice = match self.watcher.record(id) {
-            Some(run) => self.advice(&view, run).await,
-            None => None,
+        let (advice, spans) = match self.watcher.record(id) {
+            Some(run) => (self.advice(&view, run).await, spans(run)),
+            None => (None, Vec::new()),
         };
         view.log.clear();
         view.steps.iter_mut().for_each(|step| step.checks.clear());
         found.extend([
             ("run".to_owned(), json!(view)),
             ("advice".to_owned(), json!(advice)),
+            ("spans".to_owned(), json!(spans)),
             ("token".to_owned(), self.guard.form_token(session, &format!("/run/{id}")).into()),
         ]);
         Some(found.into())
