@@ -255,6 +255,19 @@ test("runs are found by words, state and repository, and by the keyboard", async
   await page.waitForURL(/\/run\/c-/);
 });
 
+test("many runs are shown when they are asked for, and found before", async (t) => {
+  const runs = Array.from({ length: 300 }, (_, index) => card({ id: `r${index}-20261123T090000Z`, intent: `Change part ${index}`, state: "running" }));
+  const { page, shows, until } = await opened(t, board(runs), undefined, true);
+  const count = () => page.locator("ul.rows li").count();
+  await shows(page.getByRole("button", { name: "Show all 300 runs" }));
+  assert.equal(await count(), 60);
+  await page.getByLabel("Search runs").fill("part 299");
+  await until(async () => (await count()) === 1);
+  await page.getByLabel("Search runs").fill("");
+  await page.getByRole("button", { name: "Show all 300 runs" }).click();
+  await until(async () => (await count()) === 300);
+});
+
 test("how long ago something was is renewed", async (t) => {
   const { page, shows } = await opened(t, board([card({ changed_at: NOW, since: NOW })]));
   await shows(page.locator(".rows time"));

@@ -13,6 +13,9 @@ import { counted, duration, money, workedMs } from "./words.js";
 /** Things that wait and are shown at once, so that the runs stay on the first screen. */
 const INBOX_AT_ONCE = 8;
 
+/** Runs that are shown at once; what they cost stands below them. */
+const RUNS_AT_ONCE = 60;
+
 export function List({ facts, query, look }: { facts: Board; query: URLSearchParams; look: () => void }) {
   const now = useNow(facts.now);
   const { runs, calls, sessions, left_out: leftOut } = facts.board;
@@ -20,11 +23,13 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
   const count = waiting.length + calls.length;
   const shown = filtered(runs, query);
   const [most, setMost] = useState(INBOX_AT_ONCE);
+  const [mostRuns, setMostRuns] = useState(RUNS_AT_ONCE);
+  const rows = shown.slice(0, mostRuns);
   const [selected, select] = useState<string>();
   const search = useRef<HTMLInputElement>(null);
   const move = (by: number) => {
-    const at = shown.findIndex((run) => run.id === selected);
-    const next = shown[Math.min(shown.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
+    const at = rows.findIndex((run) => run.id === selected);
+    const next = rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
     if (next === undefined) return;
     select(next.id);
     document.getElementById(`run-${next.id}`)?.focus();
@@ -62,8 +67,9 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
             <span class="number">Time</span><span class="number">Cost</span><span class="number">Changed</span>
           </div>
           <ul class="rows" aria-label="Runs">
-            {shown.map((run) => <Row key={run.id} run={run} state={facts.states[run.state]} now={now} onFocus={() => select(run.id)} />)}
+            {rows.map((run) => <Row key={run.id} run={run} state={facts.states[run.state]} now={now} onFocus={() => select(run.id)} />)}
           </ul>
+          {rows.length < shown.length && <button type="button" class="more" onClick={() => setMostRuns(shown.length)}>Show all {shown.length} runs</button>}
         </>
       )}
       {leftOut > 0 && <p class="faint">{counted(leftOut, "older run")} not shown: <code>onloop list --everywhere</code></p>}
