@@ -21,6 +21,8 @@ use onloop_core::documents::board::Board;
 use onloop_core::effect::{Exit, Io, Program, Redaction, Start};
 use onloop_core::engine::board::ChangeWatcher;
 use onloop_core::engine::error::verb_program;
+use onloop_core::engine::run::gate::patch;
+use onloop_core::text;
 use onloop_core::watch::{WatchArgs, demand_screen};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -28,7 +30,7 @@ use rustix::io::Errno;
 use crate::drive;
 use crate::host::{Interrupts, LOOK_AGAIN, OsChanges, OsHost, Root};
 use draw::Look;
-use model::{Action, Model};
+use model::{Action, Evidence, Model, Pane};
 use pace::{Pace, REFRESH};
 use screen::Screen;
 
@@ -97,8 +99,9 @@ impl Watching {
         }
         let board = self.board(host);
         let mut model = Model::new(board, only);
-        self.look_closer(host, &mut model);
         let mut screen = Screen::enter()?;
+        model.is_wide = screen.is_wide()?;
+        self.look_closer(host, &mut model);
         let mut pace = Pace::new(Instant::now());
         loop {
             if pace.may_draw(Instant::now()) {
@@ -111,12 +114,18 @@ impl Watching {
                 return Ok(Exit::Interrupted);
             }
             if woken.keys {
+                // The terminal may have a new size.
+                model.is_wide = screen.is_wide()?;
+                let before = shown(&model);
                 for action in screen.keys(&mut model)? {
                     if action == Action::Quit {
                         return Ok(Exit::Done);
                     }
                     self.perform(host, &mut screen, &mut model, action)?;
                     pace.looked(Instant::now());
+                }
+                if shown(&model) != before {
+                    self.look_closer(host, &mut model);
                 }
                 pace.is_dirty = true;
             }
@@ -185,12 +194,24 @@ impl Watching {
         board
     }
 
-    /// Reads the open run.
+    /// Reads the shown run, and what its pane needs.
     fn look_closer(&mut self, host: &mut OsHost, model: &mut Model) {
-        model.view = match model.open_run().map(str::to_owned) {
-            Some(id) => self.ask(host, async move |watcher, io| watcher.run(io, &id).await),
-            None => None,
+        let Some((id, pane)) = shown(model) else {
+            (model.view, model.evidence) = (None, Evidence::default());
+            return;
         };
+        (model.view, model.evidence) = self.ask(host, async move |watcher, io| {
+            let view = watcher.run(io, &id).await;
+            let mut evidence = Evidence::default();
+            match (pane, &view) {
+                (Pane::Steps, Some(view)) => {
+                    evidence.attempts = watcher.attempts(io, &id, view.card.step).await;
+                }
+                (Pane::Diff, Some(_)) => evidence.diff = diff(watcher, io, &id).await,
+                (Pane::Gate | Pane::Log | Pane::Events, Some(_)) | (_, None) => {}
+            }
+            (view, evidence)
+        });
     }
 
     /// Runs one look of the watcher.
@@ -214,5 +235,22 @@ impl Watching {
 
     fn start_now(&self, host: &mut OsHost) -> Start {
         Start { now: host.clock.now(), ..self.start.clone() }
+    }
+}
+
+/// The run and the pane that are shown.
+fn shown(model: &Model) -> Option<(String, Pane)> {
+    model.shown_run().map(|(id, pane, _)| (id.to_owned(), pane))
+}
+
+/// The lines of what no person has approved yet. What hides in them is spelled out.
+async fn diff(watcher: &ChangeWatcher, io: &Io, id: &str) -> Vec<String> {
+    let Some(run) = watcher.record(id) else { return Vec::new() };
+    match patch(io, run).await {
+        Ok(patch) => {
+            let shown = text::visible(&patch, &['\n', '\t']).replace('\t', "    ");
+            shown.lines().map(str::to_owned).collect()
+        }
+        Err(failure) => vec![format!("The change cannot be shown: {failure}")],
     }
 }

@@ -135,7 +135,10 @@ fn what_waits_is_first_and_a_gate_has_the_facts_of_the_terminal() {
     assert_eq!(run["steps"][0]["name"], "Build <script>alert(1)</script>");
     assert_eq!(run["facts"]["action"], "build <img src=x onerror=alert(1)> it");
     assert_eq!(run["facts"]["checks"][0]["result"], "passed");
-    assert_eq!(facts_of(&body(&answers[4])), json!(["did <b></b> all"]));
+    let spans = &facts_of(&body(&answers[3]))["spans"];
+    let kinds = [&spans[0]["kind"], &spans[1]["kind"], &spans[1]["to"]];
+    assert_eq!(kinds, [&json!("acted"), &json!("waits"), &json!(null)], "{spans}");
+    assert_eq!(facts_of(&body(&answers[4])), json!([{ "text": "did <b></b> all" }]));
     // Facts are no page: a browser shows nothing of them as HTML.
     for answer in &answers[2..5] {
         assert_eq!(header(answer, "content-type"), Some("application/json"));

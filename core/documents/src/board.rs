@@ -13,15 +13,15 @@ mod spent;
 use serde::{Serialize, Serializer};
 
 pub use crate::cost::Sum;
-pub use attempt::{AttemptView, attempts};
+pub use attempt::{AttemptView, EvaluatedCheck, attempts};
 pub use graph::{GraphStep, GraphView, graph};
 pub use run::unreadable;
 pub use run::{
-    CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, actions, card,
-    check_view, choice, entry, facts, steps,
+    CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, TextLine, actions,
+    card, check_view, choice, entry, facts, steps,
 };
 pub use session::{SessionCard, SessionFacts, SessionStatus, session, unreadable_session};
-pub use spent::{Spent, spent};
+pub use spent::{Day, Spent, spent};
 
 use super::approval::PendingCall;
 use onloop_run::NoticeKind;

@@ -30,6 +30,7 @@ pub mod schema;
 pub mod session;
 pub mod session_place;
 pub mod simulation;
+pub mod spans;
 pub mod summary;
 pub mod telemetry;
 pub mod turn_policy;

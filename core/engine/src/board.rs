@@ -21,7 +21,7 @@ use crate::run::options::remembered_options;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, read_ledger_of};
 use onloop_documents::board::{
-    self, AttemptView, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent,
+    self, AttemptView, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent, TextLine,
 };
 use onloop_documents::ledger::{self, Ledger};
 use onloop_effect::{Io, Stat};
@@ -192,14 +192,14 @@ impl ChangeWatcher {
     }
 
     /// The end of a text that an attempt at a step left, such as `2-1`: of its log, or its prompt.
-    pub async fn text(&self, io: &Io, id: &str, attempt: &str, kind: AttemptText) -> Vec<String> {
+    pub async fn text(&self, io: &Io, id: &str, attempt: &str, kind: AttemptText) -> Vec<TextLine> {
         let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };
         let paths = Paths::new(&home, &run.place.execution_root, id);
-        let path = match kind {
-            AttemptText::Log => paths.log(attempt),
-            AttemptText::Prompt => paths.prompt(attempt),
+        let (path, times) = match kind {
+            AttemptText::Log => (paths.log(attempt), Some(paths.log_times(attempt))),
+            AttemptText::Prompt => (paths.prompt(attempt), None),
         };
-        log::tail(io, &path, limits::WEB_LOG_BYTES).await
+        log::timed_tail(io, &path, times.as_deref(), limits::WEB_LOG_BYTES).await
     }
 
     /// Reads again what has changed of a run.

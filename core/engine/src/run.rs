@@ -23,6 +23,7 @@ pub mod forks;
 pub mod gate;
 pub(crate) mod include;
 pub mod instruction;
+pub(crate) mod log_times;
 pub mod options;
 pub(crate) mod private_git;
 pub mod processes;

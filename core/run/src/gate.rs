@@ -46,7 +46,7 @@ pub fn approval_line(step: u32, reason: AutomaticReason, risk: Risk) -> String {
     }
 }
 
-/// Why a run ends where a person rejects `step` in a chat or on a screen, which ask for no reason.
+/// Why a run ends where a person rejects `step` through a channel that asks for no reason.
 pub fn rejected_at(step: u32) -> String {
     format!("step {step} was rejected")
 }

@@ -5,6 +5,7 @@ mod waiting;
 
 pub use displayed::decide_as_displayed;
 pub use displayed::{DisplayedDecision, DisplayedRun};
+use waiting::end_run;
 pub(crate) use waiting::{approve_run, reject_run};
 
 use onloop_effect::{Exit, Io};
@@ -18,7 +19,7 @@ use onloop_engine::state::store::{CHANGED_SINCE, Store};
 use onloop_engine::terminal::ask::{self, Consulted};
 use onloop_run::{
     BlockReason, Decider, DecisionChannel, Event, GateDecision, Mode, Next, Question, Refusal, Run,
-    StepRecord, StepStatus, approval_line,
+    StepRecord, StepStatus, approval_line, rejected_at,
 };
 use onloop_syntax::text;
 
@@ -37,8 +38,8 @@ pub struct GateArgs {
     /// Who decides
     #[arg(long, value_enum, default_value = "human")]
     pub mode: ModeWord,
-    /// What the agent is to do otherwise (with --redo)
-    #[arg(long, value_name = "TEXT", requires = "redo")]
+    /// Why the step is rejected, which ends the run; with --redo: what its agent must do otherwise
+    #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
     /// Have the step acted again (with `rejected` and --reason)
     #[arg(long, requires = "reason")]
@@ -135,14 +136,35 @@ async fn decide_in(
     let is_person = by.is_some();
     if args.redo {
         redo(io, store, args, by).await?;
+    } else if let Some(reason) = &args.reason {
+        return reject(io, store, args, reason, by).await;
     } else {
         let event = Event::GateDecided { step: args.step, decision, mode };
-        record(io, store, event, by, args.json).await?;
+        record(io, store, event, (by, None), args.json).await?;
     }
     if is_person {
         continue_run(io, store, args.no_continue).await;
     }
     Ok(())
+}
+
+/// Rejects the step and ends the run for `reason`.
+async fn reject(
+    io: &Io,
+    store: &mut Store,
+    args: &GateArgs,
+    reason: &str,
+    by: Option<Decider>,
+) -> Result<(), CommandError> {
+    let (step, reason) = (args.step, text::one_line(reason));
+    let Some(by) = by.filter(|_| args.decision == DecisionWord::Rejected) else {
+        return Err(CommandError::failed("`--reason` needs the decision `rejected` of a person"));
+    };
+    if reason.trim().is_empty() {
+        return Err(CommandError::failed("--reason is empty").fix("say what is wrong"));
+    }
+    let event = Event::GateDecided { step, decision: GateDecision::Rejected, mode: Mode::Human };
+    record(io, store, event, (Some(by), Some(&reason)), args.json).await
 }
 
 /// Has the step acted again, with a reason for its agent.
@@ -158,17 +180,27 @@ async fn redo(
             .fix_by("reject the step", "onloop gate N rejected --redo --reason TEXT"));
     }
     let (step, reason) = (args.step, io.redacted(&reason));
+    record_redo(io, store, (step, reason), by, args.json).await
+}
+
+async fn record_redo(
+    io: &Io,
+    store: &mut Store,
+    (step, reason): (u32, String),
+    by: Option<Decider>,
+    as_json: bool,
+) -> Result<(), CommandError> {
     change_by(io, store, Event::StepRedone { step, reason }, by).await?;
-    say_step(io, store.run(), step, &format!("step {step}: to be done again"), args.json).await;
+    say_step(io, store.run(), step, &format!("step {step}: to be done again"), as_json).await;
     Ok(())
 }
 
-/// Makes a decision durable and says it.
+/// Makes a decision durable and says it. A person may end the run with it, for a reason.
 async fn record(
     io: &Io,
     store: &mut Store,
     event: Event,
-    by: Option<Decider>,
+    (by, ends_for): (Option<Decider>, Option<&str>),
     as_json: bool,
 ) -> Result<(), CommandError> {
     let Event::GateDecided { step, decision, mode } = event else {
@@ -179,7 +211,10 @@ async fn record(
         _ => None,
     };
     let is_review = store.run().step(step).is_some_and(awaits_review);
-    change_by(io, store, event, by).await?;
+    change_by(io, store, event, by.clone()).await?;
+    if let (Some(by), Some(reason)) = (by, ends_for) {
+        end_run(io, store, reason, by).await?;
+    }
     if let Some(reason) = approves_itself.filter(|_| decision == GateDecision::Approved) {
         io.note(approval_line(step, reason, store.run().settings.risk)).await;
     }
@@ -240,11 +275,15 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
         }
         Err(refusal) => return Err(not_now(store.run(), refusal)),
     };
-    let is_person = by.is_some();
-    record(io, &mut store, event, by, args.json).await?;
-    if is_person {
-        continue_run(io, &store, args.no_continue).await;
+    let Some(by) = by else { return record(io, &mut store, event, (None, None), args.json).await };
+    if let Event::StepRedone { step, reason } = event {
+        record_redo(io, &mut store, (step, reason), Some(by), args.json).await?;
+    } else {
+        let ends = matches!(event, Event::GateDecided { decision: GateDecision::Rejected, .. });
+        let reason = ends.then(|| rejected_at(step));
+        record(io, &mut store, event, (Some(by), reason.as_deref()), args.json).await?;
     }
+    continue_run(io, &store, args.no_continue).await;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Clear, Paragraph, Wrap};
+use ratatui::widgets::{Block, Borders, Clear, Paragraph, Wrap};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub(super) use crate::host::cut;
@@ -21,6 +21,9 @@ use super::model::{Dialog, Model, Place, Row, Typing};
 
 /// The smallest usable terminal.
 const SMALLEST: (u16, u16) = (30, 8);
+
+/// The narrowest terminal that has room for a run beside the list.
+pub(super) const WIDE: u16 = 120;
 
 /// Colors or emphasis, and the secrets that are not shown.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +69,16 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, look: Look<'_>) {
             .areas(area);
     frame.render_widget(title(model, top.width), top);
     match &model.place {
+        _ if model.is_beside() => {
+            let left = (area.width * 2 / 5).min(90);
+            let [left, right] =
+                Layout::horizontal([Constraint::Length(left), Constraint::Min(1)]).areas(body);
+            let border = Block::new().borders(Borders::LEFT);
+            let inside = border.inner(right);
+            frame.render_widget(border, right);
+            list(frame, model, look, left);
+            beside(frame, model, look, inside);
+        }
         Place::List => list(frame, model, look, body),
         Place::Run { pane, scroll, .. } => run::draw(frame, model, look, body, *pane, *scroll),
     }
@@ -99,13 +112,43 @@ fn foot(model: &Model, look: Look<'_>, width: u16) -> Line<'static> {
         let words = format!(" {}", text::one_line(message));
         return Line::styled(cut(&look.words(&words), width), style);
     }
-    let keys = match &model.place {
-        Place::List => " ↑↓ choose · Enter open · d diff · s stop · r resume · ? help · q quit",
-        Place::Run { .. } => {
-            " a approve · x reject · d diff · s stop · r resume · Tab · Esc back · ? help"
+    Line::styled(cut(&format!(" {}", model.keys().join(" · ")), width), Modifier::DIM)
+}
+
+/// What the list has selected, in full.
+fn beside(frame: &mut Frame<'_>, model: &Model, look: Look<'_>, area: Rect) {
+    if let Some((_, pane, scroll)) = model.shown_run() {
+        return run::draw(frame, model, look, area, pane, scroll);
+    }
+    let board = &model.board;
+    let words = match &model.selected {
+        Some(Row::Call(id)) => board.calls.iter().find(|call| call.id == *id).map(|call| {
+            format!(
+                "An agent wants to use {}\n\n{}\n\nIn {}\nWhy it waits: {}\n\nAllow it once:\n  \
+                 onloop approve {id}\nDeny it:\n  onloop approve {id} --deny",
+                call.tool, call.target, call.folder, call.reason
+            )
+        }),
+        Some(Row::Session { id, folder }) => {
+            let card = board.sessions.iter().find(|card| card.id == *id && card.folder == *folder);
+            card.map(|card| {
+                let decisions = card.decisions.iter();
+                let decisions: String = decisions
+                    .map(|line| format!("\n{} {}", line.at.to_rfc3339(), line.text))
+                    .collect();
+                format!("Session {id}: {}\n{}\nIn {folder}\n{decisions}", card.goal, card.now)
+            })
         }
+        Some(Row::Run(_)) | None => None,
     };
-    Line::styled(cut(keys, width), Modifier::DIM)
+    let width = usize::from(area.width).saturating_sub(1);
+    let lines: Vec<Line<'_>> = words
+        .iter()
+        .flat_map(|words| words.lines())
+        .flat_map(|line| rows(&look.words(line), width))
+        .map(|row| Line::raw(format!(" {row}")))
+        .collect();
+    frame.render_widget(Paragraph::new(lines), area);
 }
 
 fn list(frame: &mut Frame<'_>, model: &Model, look: Look<'_>, area: Rect) {
@@ -139,7 +182,7 @@ fn row_line(model: &Model, look: Look<'_>, row: &Row, width: usize, chosen: bool
     let mark = if chosen { ">" } else { " " };
     match row {
         Row::Run(id) => match model.board.runs.iter().find(|card| card.id == *id) {
-            Some(card) => card_line(card, model.now, look, width, mark),
+            Some(card) => card_line(card, model.now, look, (width, model.is_beside()), mark),
             None => Line::default(),
         },
         Row::Call(id) => {
@@ -150,7 +193,7 @@ fn row_line(model: &Model, look: Look<'_>, row: &Row, width: usize, chosen: bool
             let words = format!("{tool}: {}", text::one_line(&target));
             let cells =
                 Cells { mark, symbol: "?", name: "call", middle: "", words: &words, age: &age };
-            cells.line(width, look.state(RunState::Waits), look)
+            cells.line((width, model.is_beside()), look.state(RunState::Waits), look)
         }
         Row::Session { id, folder } => {
             let of = |card: &&onloop_core::documents::board::SessionCard| {
@@ -167,7 +210,7 @@ fn row_line(model: &Model, look: Look<'_>, row: &Row, width: usize, chosen: bool
             let times = format!("{}×", card.continued);
             let cells =
                 Cells { mark, symbol: "~", name: &name, middle: &times, words: &words, age: &age };
-            cells.line(width, Style::new(), look)
+            cells.line((width, model.is_beside()), Style::new(), look)
         }
     }
 }
@@ -176,7 +219,7 @@ fn card_line(
     card: &RunCard,
     now: Timestamp,
     look: Look<'_>,
-    width: usize,
+    (width, is_beside): (usize, bool),
     mark: &str,
 ) -> Line<'static> {
     let step = match card.steps {
@@ -187,16 +230,21 @@ fn card_line(
         (Some(last), RunState::Running) => last.text.clone(),
         (_, _) => card.now.clone(),
     };
+    let words = match card.repository.as_str() {
+        "" => words,
+        repository if is_beside => repository.to_owned(),
+        repository => format!("{repository}: {words}"),
+    };
     let age = age(card.since.or(card.changed_at), now);
     let cells = Cells {
         mark,
         symbol: card.state.mark(),
-        name: &card.id,
+        name: if card.intent.is_empty() { &card.id } else { &card.intent },
         middle: &step,
         words: &words,
         age: &age,
     };
-    cells.line(width, look.state(card.state), look)
+    cells.line((width, is_beside), look.state(card.state), look)
 }
 
 /// The parts of a row.
@@ -210,9 +258,17 @@ struct Cells<'a> {
 }
 
 impl Cells<'_> {
-    fn line(&self, width: usize, style: Style, look: Look<'_>) -> Line<'static> {
-        // Names get a third of the width; the activity gets the rest.
-        let name = (width / 3).clamp(10, 40);
+    fn line(
+        &self,
+        (width, is_beside): (usize, bool),
+        style: Style,
+        look: Look<'_>,
+    ) -> Line<'static> {
+        // Names get a third of the width; the activity gets the rest. Beside a run the list names things.
+        let name = match is_beside {
+            true => width.saturating_sub(2 + 3 + 1 + 6 + 4 + 12),
+            false => (width / 3).clamp(10, 40),
+        };
         let fixed = 2 + 3 + name + 1 + 6 + 4;
         let words = width.saturating_sub(fixed);
         Line::from(vec![
@@ -266,7 +322,7 @@ fn fit(text: &str, columns: usize, left: bool) -> String {
 const HELP: &str = "\
 ↑ ↓ PgUp PgDn   choose, or scroll
 Enter           open a run
-1 2 3 4 Tab     gate, steps, log, events
+1 to 5, Tab     gate, steps, log, diff, events
 a               approve the gate (asks; at high risk for the step's name)
 x               reject: with a reason it is done again, else the run ends
 d               what changed, page by page

@@ -1,6 +1,6 @@
 //! The state of the screen and the effect of each key: pure, so that tests need no terminal.
 
-use onloop_core::documents::board::{Board, Choice, RunCard, RunState, RunView};
+use onloop_core::documents::board::{AttemptView, Board, Choice, RunCard, RunState, RunView};
 use onloop_core::time::Timestamp;
 use onloop_core::verb::DisplayedDecision;
 
@@ -58,18 +58,22 @@ pub(super) enum Pane {
     Gate,
     Steps,
     Log,
+    /// What no person has approved yet.
+    Diff,
     Events,
 }
 
 impl Pane {
-    pub(super) const ALL: [Pane; 4] = [Pane::Gate, Pane::Steps, Pane::Log, Pane::Events];
+    pub(super) const ALL: [Pane; 5] =
+        [Pane::Gate, Pane::Steps, Pane::Log, Pane::Diff, Pane::Events];
 
     pub(super) fn title(self) -> &'static str {
         match self {
             Pane::Gate => "1 Gate",
             Pane::Steps => "2 Steps",
             Pane::Log => "3 Log",
-            Pane::Events => "4 Events",
+            Pane::Diff => "4 Diff",
+            Pane::Events => "5 Events",
         }
     }
 }
@@ -125,12 +129,25 @@ const TYPED_CHARS: usize = 2000;
 /// Lines that a page key moves by.
 const PAGE: usize = 10;
 
+/// What is read of a run for one pane.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Evidence {
+    /// The attempts at the step that it is at, for the steps.
+    pub(super) attempts: Vec<AttemptView>,
+    /// The lines of the change, or why there are none.
+    pub(super) diff: Vec<String>,
+}
+
 /// The state that is drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     pub(super) board: Board,
-    /// The open run, if any.
+    /// The shown run, if any.
     pub(super) view: Option<RunView>,
+    /// What its shown pane needs besides.
+    pub(super) evidence: Evidence,
+    /// Whether there is room for a run beside the list.
+    pub(super) is_wide: bool,
     pub(super) place: Place,
     /// The only run to show, if one was named.
     pub(super) only: Option<String>,
@@ -151,6 +168,8 @@ impl Model {
         let mut model = Model {
             board,
             view: None,
+            evidence: Evidence::default(),
+            is_wide: false,
             place,
             only,
             selected: None,
@@ -175,6 +194,24 @@ impl Model {
         match &self.place {
             Place::Run { id, .. } => Some(id),
             Place::List => None,
+        }
+    }
+
+    /// Whether the list has a run beside it.
+    pub(super) fn is_beside(&self) -> bool {
+        self.is_wide && self.only.is_none() && !self.rows().is_empty()
+    }
+
+    /// Returns the run that is shown, its pane and its place in it: the open one, or with room the
+    /// selected one.
+    pub(super) fn shown_run(&self) -> Option<(&str, Pane, Scroll)> {
+        match (&self.place, &self.selected) {
+            (Place::Run { id, pane, scroll }, _) => Some((id, *pane, *scroll)),
+            (Place::List, Some(Row::Run(id))) if self.is_wide => {
+                let pane = first_pane(self.card());
+                Some((id, pane, first_scroll(pane)))
+            }
+            (Place::List, _) => None,
         }
     }
 
@@ -293,7 +330,7 @@ impl Model {
             Key::Home | Key::Char('g') => self.step_by(isize::MIN),
             Key::End | Key::Char('G') => self.step_by(isize::MAX),
             Key::Tab => self.show(None),
-            Key::Char(digit @ '1'..='4') => {
+            Key::Char(digit @ '1'..='5') => {
                 self.show(Some(Pane::ALL[digit as usize - '1' as usize]));
             }
             Key::Char('a' | 'x') if self.open_run().is_none() => {
@@ -313,7 +350,7 @@ impl Model {
     /// Returns to the list; the watch of one run has no list.
     fn back(&mut self) {
         if self.only.is_none() {
-            (self.place, self.view) = (Place::List, None);
+            self.place = Place::List;
         }
     }
 
@@ -341,7 +378,8 @@ impl Model {
                 self.selected = rows.get(at.min(last)).cloned();
             }
             Place::Run { scroll, pane, .. } => {
-                let lines = self.view.as_ref().map_or(0, |view| length(view, *pane));
+                let lines =
+                    self.view.as_ref().map_or(0, |view| length(view, &self.evidence, *pane));
                 let at = match *scroll {
                     Scroll::Top(at) => at.min(lines),
                     Scroll::End => lines,
@@ -416,21 +454,7 @@ impl Model {
 
     fn resume(&mut self) {
         let Some(card) = self.card() else { return };
-        let why_not = match card.state {
-            _ if card.driver.is_some() => Some("It is driven already."),
-            RunState::Completed | RunState::Abandoned => Some("It is over."),
-            RunState::Unreadable => Some("Its record cannot be read."),
-            RunState::Waits => Some("It waits for a decision: a approves, x rejects."),
-            _ if card.in_fleet => Some("A fleet works on it; `onloop resume` brings it home."),
-            RunState::Blocked
-            | RunState::Interrupted
-            | RunState::Running
-            | RunState::Idle
-            | RunState::Limited
-            | RunState::Checks
-            | RunState::Paused => None,
-        };
-        match why_not {
+        match why_not_resumed(card) {
             Some(why) => self.message = Some(why.to_owned()),
             None => {
                 let question = format!("Resume {} in the background?", card.id);
@@ -439,29 +463,81 @@ impl Model {
             }
         }
     }
+
+    /// The keys that do something now, with what they do.
+    pub(super) fn keys(&self) -> Vec<&'static str> {
+        let (card, is_open) = (self.card(), self.open_run().is_some());
+        let is_call = matches!(self.selected, Some(Row::Call(_)));
+        let is_session = !is_open && matches!(self.selected, Some(Row::Session { .. }));
+        let stops = is_session || card.is_some_and(|card| card.driver.is_some());
+        let resumes = card.is_some_and(|card| why_not_resumed(card).is_none());
+        let keys = [
+            (!is_open && self.selected.is_some(), "↑↓ choose"),
+            (!is_open && (card.is_some() || is_call), "Enter open"),
+            (is_open && self.choice().is_some(), "a approve"),
+            (is_open && self.choice().is_some(), "x reject"),
+            (card.is_some(), "d diff"),
+            (stops, "s stop"),
+            (resumes, "r resume"),
+            (is_open, "Tab"),
+            (is_open && self.only.is_none(), "Esc back"),
+            (true, "? help"),
+            (true, "q quit"),
+        ];
+        keys.into_iter().filter_map(|(fits, words)| fits.then_some(words)).collect()
+    }
+}
+
+/// Why a run cannot be resumed now; `None`: it can.
+fn why_not_resumed(card: &RunCard) -> Option<&'static str> {
+    match card.state {
+        _ if card.driver.is_some() => Some("It is driven already."),
+        RunState::Completed | RunState::Abandoned => Some("It is over."),
+        RunState::Unreadable => Some("Its record cannot be read."),
+        RunState::Waits => Some("It waits for a decision: a approves, x rejects."),
+        _ if card.in_fleet => Some("A fleet works on it; `onloop resume` brings it home."),
+        RunState::Blocked
+        | RunState::Interrupted
+        | RunState::Running
+        | RunState::Idle
+        | RunState::Limited
+        | RunState::Checks
+        | RunState::Paused => None,
+    }
 }
 
 fn run_place(id: String, card: Option<&RunCard>) -> Place {
-    let pane = match card.map(|card| card.state) {
+    let pane = first_pane(card);
+    Place::Run { id, pane, scroll: first_scroll(pane) }
+}
+
+/// What a person looks for first.
+fn first_pane(card: Option<&RunCard>) -> Pane {
+    match card.map(|card| card.state) {
         Some(RunState::Running) => Pane::Log,
         Some(RunState::Waits) | None => Pane::Gate,
         Some(_) => Pane::Steps,
-    };
-    Place::Run { id, pane, scroll: first_scroll(pane) }
+    }
 }
 
 fn first_scroll(pane: Pane) -> Scroll {
     match pane {
-        Pane::Gate | Pane::Steps => Scroll::Top(0),
+        Pane::Gate | Pane::Steps | Pane::Diff => Scroll::Top(0),
         Pane::Log | Pane::Events => Scroll::End,
     }
 }
 
 /// How many lines there are to scroll through, about.
-fn length(view: &RunView, pane: Pane) -> usize {
+fn length(view: &RunView, evidence: &Evidence, pane: Pane) -> usize {
     match pane {
+        Pane::Diff => evidence.diff.len(),
         Pane::Gate => view.facts.as_ref().map_or(0, |facts| facts.text.lines().count()),
-        Pane::Steps => view.steps.iter().map(|step| 2 + step.checks.len()).sum(),
+        Pane::Steps => {
+            let output = evidence.attempts.last().map_or(0, |attempt| {
+                attempt.checks.iter().map(|check| check.output.lines().count()).sum()
+            });
+            output + view.steps.iter().map(|step| 2 + step.checks.len()).sum::<usize>()
+        }
         Pane::Log => view.log.len(),
         Pane::Events => view.events.len(),
     }

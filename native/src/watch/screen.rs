@@ -62,6 +62,11 @@ impl Screen {
         self.terminal.draw(|frame| draw::draw(frame, model, look)).map(|_| ())
     }
 
+    /// Whether there is room for a run beside the list.
+    pub(super) fn is_wide(&self) -> io::Result<bool> {
+        Ok(self.terminal.size()?.width >= draw::WIDE)
+    }
+
     /// Lets the model have every key that was pressed. What was typed before a question is no answer
     /// to it.
     pub(super) fn keys(&mut self, model: &mut Model) -> io::Result<Vec<Action>> {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use onloop_core::documents::board::{
-    Board, CallCard, CheckView, Choice, FactsView, LoggedLine, RunCard, RunState, RunView, SCHEMA,
-    SessionCard, SessionStatus, StepView, WorkerCard,
+    AttemptView, Board, CallCard, CheckView, Choice, EvaluatedCheck, FactsView, LoggedLine,
+    RunCard, RunState, RunView, SCHEMA, SessionCard, SessionStatus, StepView, WorkerCard,
 };
 use onloop_core::effect::Redaction;
 use onloop_core::time::Timestamp;
@@ -14,7 +14,7 @@ use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 use unicode_width::UnicodeWidthStr;
 
-use super::draw::{Look, draw};
+use super::draw::{Look, WIDE, draw};
 use super::model::{Action, Dialog, Key, Model, Pane, Place, Row};
 
 /// The value of a secret variable of the environment.
@@ -153,6 +153,7 @@ fn fifty() -> Model {
         .map(|n| {
             let mut card = card(&format!("run-{n}-20260320T110000Z"), states[n % 10], "it is so");
             card.since = Some(at(n as i64 * 47));
+            card.intent = format!("Change part {n} of the shop");
             card
         })
         .collect();
@@ -221,7 +222,32 @@ fn blocked() -> Model {
     card.worker =
         Some(WorkerCard { worker: "agent", process: 4712, agent: Some("claude".to_owned()) });
     card.then = Some("its 2 checks".to_owned());
-    opened(card, None)
+    let mut model = opened(card, None);
+    let output = "running 2 tests\ntest limit::per_user ... FAILED\n\nthread panicked: 61 > 60\n";
+    let step = &mut model.view.as_mut().unwrap().steps[1];
+    (step.symbol, step.status) = ("✗", "Blocked");
+    let check = CheckView {
+        result: "failed",
+        reason: Some("expected exit code 0; found: exit code 101".to_owned()),
+        ..step.checks[0].clone()
+    };
+    step.checks[0] = check.clone();
+    let evaluated = EvaluatedCheck { view: check, exit_code: Some(101), output: output.to_owned() };
+    model.evidence.attempts.push(AttemptView {
+        number: 3,
+        started_at: at(20),
+        acted_at: Some(at(9)),
+        ended_at: Some(at(7)),
+        result: "failed",
+        reason: None,
+        output: String::new(),
+        agent: None,
+        model: None,
+        tokens: None,
+        cost_usd: None,
+        checks: vec![evaluated],
+    });
+    model
 }
 
 fn help() -> Model {
@@ -258,7 +284,21 @@ fn picture(model: &Model, (width, height): (u16, u16), is_coloured: bool) -> (St
 
 #[test]
 fn pictures_are_the_golden_ones() {
-    let models: [(&str, Model); 6] = [
+    let mut beside = fifty();
+    beside.press(Key::Down);
+    let selected = beside.card().unwrap().clone();
+    beside.view = Some(view(selected, None));
+    let mut diff = opened(gated(), None);
+    diff.press(Key::Char('4'));
+    diff.evidence.diff =
+        "diff --git a/src/limit.rs b/src/limit.rs\n@@ -1,2 +1,2 @@\n-const LIMIT: u32 = 10;\n\
+                          +const LIMIT: u32 = 60;\n fn main() {}"
+            .lines()
+            .map(str::to_owned)
+            .collect();
+    let models: [(&str, Model); 8] = [
+        ("beside", beside),
+        ("diff", diff),
         ("nothing", Model::new(board(Vec::new()), None)),
         ("fifty", fifty()),
         ("gate", opened(gated(), None)),
@@ -269,6 +309,7 @@ fn pictures_are_the_golden_ones() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/watch/golden");
     for (name, model) in models {
         for size in [(80, 24), (40, 12), (120, 40)] {
+            let model = Model { is_wide: size.0 >= WIDE, ..model.clone() };
             let (shown, has_colour) = picture(&model, size, true);
             let file = folder.join(format!("{name}-{}x{}.txt", size.0, size.1));
             if std::env::var_os("ONLOOP_BLESS").is_some() {
@@ -315,7 +356,8 @@ fn nothing_secret_is_drawn() {
     view.steps[0].checks[0].reason = Some(said.clone());
     view.events[0].text = said.clone();
     let mut models = vec![list];
-    for pane in ['1', '2', '4'] {
+    open.evidence.diff.push(said.clone());
+    for pane in ['1', '2', '4', '5'] {
         open.press(Key::Char(pane));
         models.push(open.clone());
     }
@@ -442,4 +484,33 @@ fn keys_lead_there_and_back() {
     let mut model = Model::new(board(vec![gated()]), Some(GATED.to_owned()));
     model.press(Key::Escape);
     assert_eq!(model.open_run(), Some(GATED));
+}
+
+#[test]
+fn only_keys_that_do_something_are_offered() {
+    let keys = |model: &Model| model.keys().join(" ");
+    assert_eq!(keys(&Model::new(board(Vec::new()), None)), "? help q quit");
+    let mut list = Model::new(board(vec![gated()]), None);
+    assert_eq!(keys(&list), "↑↓ choose Enter open d diff ? help q quit");
+    list.board.runs[0].state = RunState::Interrupted;
+    assert_eq!(keys(&list), "↑↓ choose Enter open d diff r resume ? help q quit");
+    let open = opened(gated(), None);
+    assert_eq!(keys(&open), "a approve x reject d diff Tab Esc back ? help q quit");
+    assert_eq!(keys(&blocked()), "d diff s stop Tab Esc back ? help q quit");
+    let mut only = Model::new(board(vec![gated()]), Some(GATED.to_owned()));
+    only.view = Some(view(gated(), None));
+    assert_eq!(keys(&only), "a approve x reject d diff Tab ? help q quit");
+}
+
+#[test]
+fn a_wide_screen_shows_what_is_selected_without_opening_it() {
+    let mut model = fifty();
+    model.press(Key::Down);
+    assert_eq!(model.shown_run(), None);
+    model.is_wide = true;
+    let shown = model.shown_run().map(|(id, pane, _)| (id.to_owned(), pane));
+    assert_eq!(shown, Some(("run-0-20260320T110000Z".to_owned(), Pane::Gate)));
+    // Nothing is decided about it before it is opened.
+    assert!(matches!(model.press(Key::Char('a')), Some(Action::Open { .. })));
+    assert_eq!(model.dialog, None);
 }

@@ -32,7 +32,7 @@ const board = (runs, calls = []) => ({
 
 /** A run at the gate of a step. */
 const gated = (step, record, more = {}) => ({
-  now: NOW, states: STATES, out: "olw_out", token: "olw_run",
+  now: NOW, states: STATES, out: "olw_out", token: "olw_run", spans: [],
   run: {
     card: card(), steps: [1, 2].map((number) => ({ number, name: `Part ${number}`, symbol: "✓", status: "Done", attempts: 1, limit: 1 })),
     choice: { step, question: `the gate of step ${step} waits for you`, is_gate: true },
@@ -88,8 +88,9 @@ async function opened(t, facts, path = "/place/", runs = false) {
       server.posts.push(Object.fromEntries(new URLSearchParams(request.postData())));
       return json({ said: "It is done." });
     }
-    if (pathname.endsWith("/attempts")) return json([]);
-    if (pathname.endsWith("/diff")) return json({ patch: "" });
+    if (pathname.endsWith("/attempts")) return json(server.facts.attempts ?? []);
+    if (pathname.endsWith("/log")) return json(server.facts.log ?? []);
+    if (pathname.endsWith("/diff")) return json({ patch: server.facts.patch ?? "" });
     if (pathname.startsWith("/place/data")) return json({ ...server.facts, seen: String(server.seen) }, server.status);
     const html = `<!doctype html><html lang="en"><title>t</title><link rel="stylesheet" href="/app.css"><script src="/app.js" defer></script><div id="app" data-root="/place"></div>`;
     return route.fulfill({ contentType: "text/html; charset=utf-8", headers: { "content-security-policy": POLICY }, body: html });
@@ -254,6 +255,19 @@ test("runs are found by words, state and repository, and by the keyboard", async
   await page.waitForURL(/\/run\/c-/);
 });
 
+test("many runs are shown when they are asked for, and found before", async (t) => {
+  const runs = Array.from({ length: 300 }, (_, index) => card({ id: `r${index}-20261123T090000Z`, intent: `Change part ${index}`, state: "running" }));
+  const { page, shows, until } = await opened(t, board(runs), undefined, true);
+  const count = () => page.locator("ul.rows li").count();
+  await shows(page.getByRole("button", { name: "Show all 300 runs" }));
+  assert.equal(await count(), 60);
+  await page.getByLabel("Search runs").fill("part 299");
+  await until(async () => (await count()) === 1);
+  await page.getByLabel("Search runs").fill("");
+  await page.getByRole("button", { name: "Show all 300 runs" }).click();
+  await until(async () => (await count()) === 300);
+});
+
 test("how long ago something was is renewed", async (t) => {
   const { page, shows } = await opened(t, board([card({ changed_at: NOW, since: NOW })]));
   await shows(page.locator(".rows time"));
@@ -272,4 +286,89 @@ test("how long ago something was is renewed", async (t) => {
     await page.clock.runFor(30_000);
     assert.equal(await words(), expected);
   }
+});
+
+const minutes = (count) => new Date(Date.parse(NOW) + count * 60_000).toISOString();
+
+test("the timeline of a run that waits ends now, and moves on", async (t) => {
+  const facts = gated(2, "r1", {
+    card: card({ started_at: minutes(-60) }),
+    events: [{ at: minutes(-60), text: "→ Step 1" }],
+  });
+  facts.spans = [
+    { step: 1, kind: "failed", from: minutes(-60), to: minutes(-50) },
+    { step: 1, kind: "acted", from: minutes(-50), to: minutes(-40) },
+    { step: 2, kind: "acted", from: minutes(-40), to: minutes(-30) },
+    { step: 2, kind: "waits", from: minutes(-30) },
+  ];
+  const { page, shows } = await opened(t, facts, `${RUN}?tab=events`);
+  const timeline = page.locator(".timeline");
+  await shows(timeline);
+  const bars = () => timeline.locator("rect").evaluateAll((all) => all.map((bar) => `${bar.getAttribute("class")} ${bar.getAttribute("x")}`));
+  assert.deepEqual(await bars(), ["bad 0", "good 167", "good 333", "wait 500"]);
+  assert.match(await timeline.locator("tfoot").innerText(), /now\s+1 h$/);
+  assert.match(await timeline.innerText(), /Part 2\s+10 min\s+waited 30 min/);
+  // Its effects begin after it is drawn.
+  await page.clock.runFor(100);
+  await page.clock.fastForward(30 * 60_000);
+  await page.clock.runFor(30_000);
+  await shows(timeline.getByText("waited 1 h"));
+});
+
+const attempt = (number, more = {}) => ({
+  number, started_at: minutes(-3), acted_at: minutes(-1), ended_at: minutes(-1), result: "passed", output: "", checks: [], ...more,
+});
+
+test("a log has the time of each group of lines, and is found and wrapped", async (t) => {
+  const facts = gated(1, "r1");
+  facts.attempts = [attempt(1)];
+  facts.log = [{ at: minutes(-2.5), text: "→ Bash: cargo test" }, { text: "   ok" }, { at: minutes(-2), text: "All tests pass." }];
+  const { page, shows } = await opened(t, facts, `${RUN}?tab=log&step=1`);
+  await shows(page.getByText("All tests pass."));
+  const lines = page.locator(".log .line");
+  const times = await lines.evaluateAll((all) => all.map((line) => line.querySelector("time")?.dateTime ?? ""));
+  assert.deepEqual(times, [minutes(-3), minutes(-2.5), "", minutes(-2), minutes(-1)]);
+  await page.getByLabel("Find").fill("tests");
+  await shows(page.getByText("1 of 1", { exact: true }));
+  assert.equal(await page.locator(".log mark").innerText(), "tests");
+});
+
+test("a diff has colors for comments over several lines, texts, numbers and keywords of what was and what is", async (t) => {
+  const facts = gated(1, "r1");
+  facts.patch = [
+    "diff --git a/src/a.ts b/src/a.ts", "--- a/src/a.ts", "+++ b/src/a.ts", "@@ -1,4 +1,4 @@",
+    "-/* What was", "+const a = 'it\\'s' + 10; // now", "-   is gone */ return 1;", " return a;",
+    "@@ -20 +20 @@", " const b = `x`;",
+    "diff --git a/notes.txt b/notes.txt", "--- a/notes.txt", "+++ b/notes.txt", "@@ -1 +1 @@", "-const a", "+return 1",
+    "diff --git a/b.py b/b.py", "--- a/b.py", "+++ b/b.py", "@@ -1 +1,3 @@", "+\"\"\"Says", "+it\"\"\" # b", "+x = a#b",
+  ].join("\n");
+  const { page, shows } = await opened(t, facts, RUN);
+  await shows(page.getByText("3 files changed"));
+  const colored = await page.locator(".lines .line code").evaluateAll((all) =>
+    all.map((line) => [...line.querySelectorAll("span")].map((piece) => `${piece.className}:${piece.textContent}`).join(" ")).filter((words) => words !== ""),
+  );
+  assert.deepEqual(colored, [
+    "comment:/* What was",
+    "keyword:const string:'it\\'s' number:10 comment:// now",
+    "comment:   is gone */ keyword:return number:1",
+    "keyword:return",
+    "keyword:const string:`x`",
+    'string:"""Says',
+    'string:it""" comment:# b',
+  ]);
+});
+
+test("cost and runs by day are drawn; what did not happen is not", async (t) => {
+  const day = (name, more) => ({ name, runs: 0, turns: 0, unknown: 0, tokens: 0, ...more });
+  const facts = board([card()]);
+  facts.days = [day("2026-11-23", { runs: 3, turns: 2, cost_usd: 1.5, tokens: 1000 }), day("2026-11-01", { runs: 1 }), day("2026-01-01", { runs: 9 })];
+  const { page, change, shows } = await opened(t, facts);
+  await shows(page.getByRole("img", { name: "Runs by day: 4 runs from 2026-10-25 to 2026-11-23, at most 3 runs on a day" }));
+  await shows(page.getByRole("img", { name: "Cost by day: $1.50" }));
+  assert.deepEqual(await page.locator(".chart rect title").evaluateAll((all) => all.map((title) => title.textContent)), [
+    "2026-11-23: $1.50", "2026-11-01: 1 run", "2026-11-23: 3 runs",
+  ]);
+  await change({ ...facts, days: [day("2026-11-23", { runs: 1 })] });
+  assert.deepEqual(await page.locator(".chart figcaption").allInnerTexts(), ["Runs by day 1 run in 30 days"]);
+  assert.match(await page.locator("#cost summary").innerText(), /no turn of an agent/);
 });

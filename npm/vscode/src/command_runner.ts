@@ -63,7 +63,8 @@ const OFFERS = {
   "Decide…": "onloop.gate",
   "Show Changes": "onloop.diff",
   "Open Report": "onloop.report",
-  "Merge…": "onloop.finish",
+  "Merge": "onloop.finish merge",
+  "Pull Request": "onloop.finish pr",
   "Retry…": "onloop.retry",
   "Resume": "onloop.resume",
   "Show Output": "onloop.showOutput",
@@ -74,13 +75,15 @@ async function showRunResult(found: Run, ended: ProgramResult): Promise<void> {
   const name = plain(label(found));
   const show = async (tell: typeof vscode.window.showInformationMessage, words: string, offers: Offer[]): Promise<void> => {
     const chosen = (await tell(words, ...offers)) as Offer | undefined;
-    if (chosen !== undefined) await vscode.commands.executeCommand(OFFERS[chosen], found.entry.run_id);
+    if (chosen === undefined) return;
+    const [command = "", ...rest] = OFFERS[chosen].split(" ");
+    await vscode.commands.executeCommand(command, found.entry.run_id, ...rest);
   };
   const { showInformationMessage, showWarningMessage, showErrorMessage } = vscode.window;
   const gate = waitingGate(found);
   if (ended.exit === EXIT.done) {
-    const merge: Offer[] = isFinishable(found) ? ["Merge…"] : [];
-    await show(showInformationMessage, `${name} is completed.`, ["Show Changes", ...merge, "Open Report"]);
+    const ends: Offer[] = isFinishable(found) ? ["Merge", "Pull Request"] : [];
+    await show(showInformationMessage, `${name} is completed.`, ["Show Changes", ...ends, "Open Report"]);
   } else if (gate !== undefined) {
     await show(showInformationMessage, `${name} is waiting for your decision at step ${gate}.`, ["Decide…", "Show Changes", "Open Report"]);
   } else if (ended.exit === EXIT.paused) {

@@ -6,6 +6,7 @@ import type { AsksView } from "onloop";
 export const CHOICES = {
   approveAndResume: "Approve and Resume",
   approve: "Approve",
+  redo: "Request Changes…",
   reject: "Reject…",
   changes: "Show Changes",
   report: "Open Report",
@@ -15,10 +16,10 @@ export type Choice = (typeof CHOICES)[keyof typeof CHOICES];
 
 /** The buttons for a lens or menu item with this decision; all of them for `undefined`. */
 export function offered(word: unknown): Choice[] {
-  const { approveAndResume, approve, reject, changes, report } = CHOICES;
+  const { approveAndResume, approve, redo, reject, changes, report } = CHOICES;
   if (word === "approved") return [approveAndResume, approve, changes];
-  if (word === "rejected") return [reject, changes];
-  return [approveAndResume, approve, reject, changes, report];
+  if (word === "rejected") return [redo, reject, changes];
+  return [approveAndResume, approve, redo, reject, changes, report];
 }
 
 /** The text of the dialog. */
@@ -32,11 +33,13 @@ export function isNamed(asks: AsksView, typed: string): boolean {
   return asks.type_name === null || typed.trim() === asks.type_name.trim();
 }
 
-/** The command line of a decision. A rejection with a reason runs the step again. */
-export function decisionWords(id: string, asks: AsksView, decision: "approved" | { reason: string }): string[] {
+/** A decision: with `redo` the step runs again for that reason, with `reject` the run ends for it. */
+export type Decision = "approved" | { redo: string } | { reject: string };
+
+/** The command line of a decision. */
+export function decisionWords(id: string, asks: AsksView, decision: Decision): string[] {
   const about = ["--run-id", id, "--seen", asks.seen];
   if (decision === "approved") return ["gate", String(asks.step), "approved", ...about];
-  const reason = decision.reason.trim();
-  const again = reason === "" ? [] : ["--redo", `--reason=${reason}`];
-  return ["gate", String(asks.step), "rejected", ...again, ...about];
+  const why = "redo" in decision ? ["--redo", `--reason=${decision.redo.trim()}`] : [`--reason=${decision.reject.trim()}`];
+  return ["gate", String(asks.step), "rejected", ...why, ...about];
 }

@@ -47,9 +47,13 @@ export class GateCommands {
         return void (await vscode.commands.executeCommand("onloop.report", id));
       case CHOICES.changes:
         return void (await vscode.commands.executeCommand("onloop.diff", id));
+      case CHOICES.redo: {
+        const redo = await reason(`Request changes to step ${step} of ${label(run)}`, "The step runs again with this text.");
+        return redo === undefined ? undefined : this.#decide(folder, decisionWords(id, asks, { redo }));
+      }
       case CHOICES.reject: {
-        const decision = await rejection(`Reject step ${step} of ${label(run)}`);
-        return decision === undefined ? undefined : this.#decide(folder, decisionWords(id, asks, decision));
+        const reject = await reason(`Reject step ${step} of ${label(run)}`, "The run ends for this reason. Its work is kept.");
+        return reject === undefined ? undefined : this.#decide(folder, decisionWords(id, asks, { reject }));
       }
       default: {
         if (!(await confirmed(asks))) return undefined;
@@ -67,11 +71,10 @@ export class GateCommands {
   }
 }
 
-/** Asks for the reason of a rejection; `undefined` if the person cancels. */
-async function rejection(title: string): Promise<{ reason: string } | undefined> {
-  const prompt = "Request changes: the step runs again with this text. Leave empty to block the run.";
-  const reason = await vscode.window.showInputBox({ title, prompt, ignoreFocusOut: true });
-  return reason === undefined ? undefined : { reason };
+/** Asks for a reason; `undefined` if the person cancels. */
+async function reason(title: string, prompt: string): Promise<string | undefined> {
+  const validateInput = (typed: string) => (typed.trim() === "" ? "Say why." : undefined);
+  return vscode.window.showInputBox({ title, prompt, ignoreFocusOut: true, validateInput });
 }
 
 /** Asks for the name of the step if the risk is high. */

@@ -4,7 +4,6 @@ import * as vscode from "vscode";
 import { type About, type PickedRun, pickRun } from "./pick_run.js";
 import { stop } from "./run_program.js";
 import { EXIT } from "./program_result.js";
-import { logError } from "./output.js";
 import type { CommandRunner } from "./command_runner.js";
 import { agentWords } from "./terminal.js";
 import { type Run, context, isFinishable, label } from "./runs.js";
@@ -18,12 +17,12 @@ export class RunCommands {
   }
 
   register(): vscode.Disposable[] {
-    const command = (name: string, act: (about: About) => Promise<unknown>): vscode.Disposable =>
+    const command = (name: string, act: (about: About, word?: unknown) => Promise<unknown>): vscode.Disposable =>
       vscode.commands.registerCommand(`onloop.${name}`, act);
     return [
       command("stop", (about) => this.#stop(about)),
       command("retry", (about) => this.#retry(about)),
-      command("finish", (about) => this.#finish(about)),
+      command("finish", (about, word) => this.#finish(about, word)),
       command("abandon", (about) => this.#abandon(about)),
       command("adopt", (about) => this.#adopt(about)),
       command("worktree", (about) => this.#worktree(about)),
@@ -39,21 +38,10 @@ export class RunCommands {
 
   async #stop(about: About): Promise<void> {
     const found = await this.#choose(about, "stoppable", "Stop which run?");
-    const driver = found?.run.entry.driven_by;
-    if (found === undefined || driver == null) return;
-    if (stop(found.run.entry.run_id)) return;
-    if (!driver.live || driver.role !== null) {
-      const where = driver.live ? `process ${driver.pid}, which is another window or server` : `the machine ${driver.host}`;
-      void vscode.window.showInformationMessage(`${plain(label(found.run))} is driven by ${where}. Stop it there.`);
-      return;
-    }
-    // As Ctrl+C: the driver ends its agent and records the interruption.
-    try {
-      process.kill(driver.pid, "SIGINT");
-    } catch (error) {
-      logError(`process ${driver.pid} was not interrupted`, error);
-      void vscode.window.showErrorMessage(`Process ${driver.pid} could not be interrupted.`);
-    }
+    if (found === undefined || stop(found.run.entry.run_id)) return;
+    // The verb interrupts a process on every system, and refuses one that has other work.
+    await this.#runner.execute(found.folder, ["stop", found.run.entry.run_id], `${label(found.run)} was not stopped`);
+    await this.#runner.watcher.refresh();
   }
 
   /** Reopens a blocked step and resumes the run. */
@@ -78,7 +66,8 @@ export class RunCommands {
     return this.#runner.drive(folder, label(run), ["resume", id, ...agentWords()]);
   }
 
-  async #finish(about: About): Promise<number | undefined> {
+  /** Carries out `chosen`, or asks what becomes of the work. */
+  async #finish(about: About, chosen?: unknown): Promise<number | undefined> {
     const found = await this.#choose(about, "finishable", "Finish which run?");
     if (found === undefined || !isFinishable(found.run)) return undefined;
     const { run, folder } = found;
@@ -86,7 +75,9 @@ export class RunCommands {
     const title = `What to do with the work of ${label(run)} on ${branch}?`;
     // A page that is still opening takes the focus.
     const options = { title, matchOnDescription: true, ignoreFocusOut: true };
-    const words = (await vscode.window.showQuickPick(dispositions(run), options))?.words;
+    const choices = dispositions(run);
+    const known = choices.find(({ words }) => words[0] === chosen);
+    const words = (known ?? (await vscode.window.showQuickPick(choices, options)))?.words;
     if (words === undefined) return undefined;
     if (words[0] === "discard" && !(await confirmDiscard(run))) return undefined;
     const performing = this.#runner.execute(folder, ["finish", id, ...words], `${label(run)} was not finished`);
@@ -94,7 +85,7 @@ export class RunCommands {
     const { exit } = await vscode.window.withProgress({ location, title: `onloop: ${words[0]}` }, () => performing);
     await this.#runner.watcher.refresh();
     if (exit === EXIT.done) {
-      const done = { merge: "merged", publish: "published", keep: "kept", discard: "discarded" }[words[0] ?? ""];
+      const done = { merge: "merged", pr: "in a pull request", publish: "published", keep: "kept", discard: "discarded" }[words[0] ?? ""];
       void vscode.window.showInformationMessage(`The work of ${plain(label(run))} is ${done}.`);
     }
     return exit;
@@ -161,7 +152,7 @@ function dispositions(run: Run): (vscode.QuickPickItem & { words: string[] })[] 
   return [
     item("git-merge", "Merge", "merge into the base branch, then remove branch and worktree", "merge"),
     item("repo-push", "Publish", "push the branch to origin", "publish"),
-    item("git-pull-request", "Publish and open a pull request", "with gh", "publish", "--create-pr"),
+    item("git-pull-request", "Pull request", "push the branch and open a pull request", "pr"),
     keep,
     discard,
   ];

@@ -69,9 +69,13 @@ export const TOOLS: Record<string, Tool> = {
     doing: ({ step }) => `Recording a decision at step ${shown(step)}`,
     question: (input) => ({
       title: `${input["decision"] === "rejected" ? "Reject" : "Approve"} step ${shown(input["step"])}?`,
-      message: `The record of ${shown(input["run_id"] ?? "the run")} will say that a person decided: **${shown(input["decision"])}**. Review the work before you confirm.`,
+      message: `The record of ${shown(input["run_id"] ?? "the run")} will say that a person decided: **${shown(input["decision"])}**.${input["decision"] === "rejected" ? " A rejection ends the run." : ""} Review the work before you confirm.`,
     }),
-    argv: (input) => ["gate", step(input), oneOf(input, "decision", ["approved", "rejected"]), ...selection(input)],
+    argv: (input) => {
+      const decision = oneOf(input, "decision", ["approved", "rejected"]);
+      const reason = decision === "rejected" ? [`--reason=step ${step(input)} was rejected in a chat`] : [];
+      return ["gate", step(input), decision, ...reason, ...selection(input)];
+    },
   },
   onloop_report: {
     doing: ({ run_id: id }) => `Reading the report of ${shown(id)}`,

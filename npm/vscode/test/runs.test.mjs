@@ -124,15 +124,15 @@ test("a run is driven, shown, decided and resumed", async () => {
   assert.ok((await shown()).includes(`${second} $(pass) Approved onloop.report`));
 });
 
-test("an approval at high risk needs the name of the step, and a rejection may have a reason", () => {
+test("an approval at high risk needs the name of the step, and a rejection has a reason", () => {
   const asks = { step: 2, question: "q", is_gate: true, type_name: "Ship it", facts: null, seen: "ab" };
   assert.deepEqual(["Ship it ", "ship it", "", "yes"].map((typed) => gate.isNamed(asks, typed)), [true, false, false, false]);
   assert.ok(gate.isNamed({ ...asks, type_name: null }, ""));
   const words = (decision) => gate.decisionWords("a-1", asks, decision).join(" ");
   assert.equal(words("approved"), "gate 2 approved --run-id a-1 --seen ab");
-  assert.equal(words({ reason: " " }), "gate 2 rejected --run-id a-1 --seen ab");
-  assert.equal(words({ reason: "--no" }), "gate 2 rejected --redo --reason=--no --run-id a-1 --seen ab");
-  assert.deepEqual(gate.offered("rejected"), ["Reject…", "Show Changes"]);
+  assert.equal(words({ reject: " --why " }), "gate 2 rejected --reason=--why --run-id a-1 --seen ab");
+  assert.equal(words({ redo: "--no" }), "gate 2 rejected --redo --reason=--no --run-id a-1 --seen ab");
+  assert.deepEqual(gate.offered("rejected"), ["Request Changes…", "Reject…", "Show Changes"]);
 });
 
 test("a cancelled run is interrupted, recorded and can be resumed", async () => {

@@ -1,6 +1,7 @@
 // A change: its files as a tree, and the lines of each file behind a fold.
 
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
+import { Colorist, type Piece } from "./colors.js";
 import type { Diff } from "./facts.js";
 import { counted } from "./words.js";
 
@@ -68,6 +69,22 @@ function unquoted(name: string): string {
   return name.startsWith('"') ? name.slice(1).replace(/"\t?$/, "") : name.replace(/\t$/, "");
 }
 
+/** The pieces of each line. What was and what is there are two texts, each with its own open comments. */
+export function colored({ path, lines }: ChangedFile): Piece[][] {
+  const colorist = new Colorist(path);
+  let [before, after]: (number | undefined)[] = [];
+  return lines.map(({ kind, text }) => {
+    if (kind === "place") {
+      before = after = undefined;
+      return [{ text }];
+    }
+    const { pieces, open } = colorist.color(text, kind === "del" ? before : after);
+    if (kind !== "add") before = open;
+    if (kind !== "del") after = open;
+    return pieces;
+  });
+}
+
 /** More lines than these stay folded until they are asked for. */
 const OPEN_LINES = 400;
 /** Lines of a file that are drawn at once. */
@@ -75,9 +92,9 @@ const LINES_AT_ONCE = 2000;
 
 /** The changed files; `what` is a clause that names the change. */
 export function DiffView({ diff, what }: { diff: Diff | undefined; what: string }) {
+  const files = useMemo(() => filesOf(diff?.patch ?? ""), [diff?.patch]);
   if (diff === undefined) return <p class="faint">Reading the change…</p>;
   if (diff.trouble !== undefined) return <p class="bad">The change cannot be shown: {diff.trouble}</p>;
-  const files = filesOf(diff.patch);
   if (files.length === 0) return <p>No file changed {what}.</p>;
   const all = files.reduce((sum, file) => sum + file.lines.length, 0);
   let room = OPEN_LINES;
@@ -132,6 +149,7 @@ function FileView({ file, index, isOpen }: { file: ChangedFile; index: number; i
   const [isShown, show] = useState(isOpen);
   const [most, setMost] = useState(LINES_AT_ONCE);
   const left = file.lines.length - most;
+  const pieces = useMemo(() => (isShown ? colored(file) : []), [isShown, file]);
   return (
     <details id={`file-${index}`} class="file" open={isOpen} onToggle={(event) => event.currentTarget.open && show(true)}>
       <summary><code>{file.path}</code> <span class="good">+{file.added}</span> <span class="bad">−{file.removed}</span></summary>
@@ -141,7 +159,10 @@ function FileView({ file, index, isOpen }: { file: ChangedFile; index: number; i
           {file.lines.slice(0, most).map((line, at) => (
             <div key={at} class={`line ${line.kind}`}>
               <span class="no">{line.before}</span><span class="no">{line.after}</span>
-              <code>{line.kind === "add" ? "+" : line.kind === "del" ? "-" : line.kind === "same" ? " " : ""}{line.text}</code>
+              <code>
+                {line.kind === "add" ? "+" : line.kind === "del" ? "-" : line.kind === "same" ? " " : ""}
+                {pieces[at]?.map(({ text, color }, index) => (color === undefined ? text : <span key={index} class={color}>{text}</span>))}
+              </code>
             </div>
           ))}
         </div>

@@ -23,6 +23,13 @@ export interface Logged {
   text: string;
 }
 
+/** A line of a text that an attempt left. */
+export interface TextLine {
+  /** Missing: with the line before, or not known. */
+  at?: string;
+  text: string;
+}
+
 export interface Card {
   id: string;
   state: string;
@@ -95,9 +102,14 @@ export interface Cost {
   cost_usd?: number;
 }
 
+/** A day, and how many runs began on it. */
+export interface Day extends Cost {
+  runs: number;
+}
+
 export interface Board extends Common {
   board: { runs: Card[]; left_out: number; sessions: Session[]; calls: Call[] };
-  days: Cost[];
+  days: Day[];
   agents: Cost[];
   /** The token for each call that waits. */
   tokens: Record<string, string>;
@@ -177,7 +189,17 @@ export interface Choice {
   type_name?: string;
 }
 
+/** Something that took time. */
+export interface Span {
+  step: number;
+  kind: "acted" | "failed" | "waits";
+  from: string;
+  /** Missing: it has not ended. */
+  to?: string;
+}
+
 export interface RunFacts extends Common {
+  spans: Span[];
   run: {
     card: Card;
     steps: Step[];

@@ -1,16 +1,20 @@
 // Everything on the machine: what waits for the person, the runs, the sessions and what they cost.
 
 import { useRef, useState } from "preact/hooks";
-import type { Board, Call, Card, Cost, Session, State } from "./facts.js";
+import { Costs } from "./costs.js";
+import type { Board, Call, Card, Session, State } from "./facts.js";
 import { useKeys } from "./keys.js";
 import type { Said } from "./live.js";
 import { post, useNow } from "./live.js";
 import { Ago, Answer, Link, Mark, useCalm } from "./parts.js";
 import { choose, go } from "./place.js";
-import { counted, duration, money, tokens, workedMs } from "./words.js";
+import { counted, duration, money, workedMs } from "./words.js";
 
 /** Things that wait and are shown at once, so that the runs stay on the first screen. */
 const INBOX_AT_ONCE = 8;
+
+/** Runs that are shown at once; what they cost stands below them. */
+const RUNS_AT_ONCE = 60;
 
 export function List({ facts, query, look }: { facts: Board; query: URLSearchParams; look: () => void }) {
   const now = useNow(facts.now);
@@ -19,11 +23,13 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
   const count = waiting.length + calls.length;
   const shown = filtered(runs, query);
   const [most, setMost] = useState(INBOX_AT_ONCE);
+  const [mostRuns, setMostRuns] = useState(RUNS_AT_ONCE);
+  const rows = shown.slice(0, mostRuns);
   const [selected, select] = useState<string>();
   const search = useRef<HTMLInputElement>(null);
   const move = (by: number) => {
-    const at = shown.findIndex((run) => run.id === selected);
-    const next = shown[Math.min(shown.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
+    const at = rows.findIndex((run) => run.id === selected);
+    const next = rows[Math.min(rows.length - 1, Math.max(0, at < 0 ? 0 : at + by))];
     if (next === undefined) return;
     select(next.id);
     document.getElementById(`run-${next.id}`)?.focus();
@@ -61,13 +67,14 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
             <span class="number">Time</span><span class="number">Cost</span><span class="number">Changed</span>
           </div>
           <ul class="rows" aria-label="Runs">
-            {shown.map((run) => <Row key={run.id} run={run} state={facts.states[run.state]} now={now} onFocus={() => select(run.id)} />)}
+            {rows.map((run) => <Row key={run.id} run={run} state={facts.states[run.state]} now={now} onFocus={() => select(run.id)} />)}
           </ul>
+          {rows.length < shown.length && <button type="button" class="more" onClick={() => setMostRuns(shown.length)}>Show all {shown.length} runs</button>}
         </>
       )}
       {leftOut > 0 && <p class="faint">{counted(leftOut, "older run")} not shown: <code>onloop list --everywhere</code></p>}
       <Sessions sessions={sessions} now={now} />
-      <Costs days={facts.days} agents={facts.agents} />
+      <Costs days={facts.days} agents={facts.agents} now={now} />
     </main>
   );
 }
@@ -218,45 +225,5 @@ function Sessions({ sessions, now }: { sessions: Session[]; now: number }) {
         })}
       </ul>
     </>
-  );
-}
-
-function Costs({ days, agents }: { days: Cost[]; agents: Cost[] }) {
-  const [latest] = days;
-  if (latest === undefined) return null;
-  return (
-    <>
-      <h2>Cost</h2>
-      <details id="cost">
-        <summary>{latest.name}: {costOf(latest)}. By day and by agent</summary>
-        <div class="costs">
-          <CostTable head="Day (UTC)" rows={days} />
-          <CostTable head="Agent" rows={agents} />
-        </div>
-      </details>
-    </>
-  );
-}
-
-/** Unknown stays unknown, and is not nothing. */
-function costOf({ cost_usd: cost, unknown }: Cost): string {
-  if (cost === undefined) return "unknown";
-  return unknown === 0 ? money(cost) : `${money(cost)}, and ${counted(unknown, "turn")} unknown`;
-}
-
-function CostTable({ head, rows }: { head: string; rows: Cost[] }) {
-  const most = Math.max(...rows.map((row) => row.cost_usd ?? 0));
-  return (
-    <table>
-      <thead><tr><th scope="col">{head}</th><th scope="col" class="number">Turns</th><th scope="col" class="number">Tokens</th><th scope="col">Cost</th></tr></thead>
-      <tbody>
-        {rows.slice(0, 31).map((row) => (
-          <tr key={row.name}>
-            <th scope="row">{row.name}</th><td class="number">{row.turns}</td><td class="number">{tokens(row.tokens)}</td>
-            <td>{most > 0 && <meter max={most} value={row.cost_usd ?? 0} aria-hidden="true" />} {costOf(row)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

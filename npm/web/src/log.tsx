@@ -1,33 +1,33 @@
 // What the agent of an attempt said and did, oldest first, between the moments that onloop recorded.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Attempt } from "./facts.js";
+import type { Attempt, TextLine } from "./facts.js";
 import { between, clock, duration } from "./words.js";
 
-interface Line {
-  at?: string;
-  text: string;
+interface Line extends TextLine {
+  /** A moment that onloop recorded. */
+  isOurs?: true;
 }
 
 /** The lines of the log, and around them what onloop did, with its time. */
-function linesOf(attempt: Attempt, log: string[]): Line[] {
+function linesOf(attempt: Attempt, log: TextLine[]): Line[] {
   const took = between(attempt.started_at, attempt.acted_at);
   const agent = attempt.agent === undefined ? "" : ` with ${attempt.agent}`;
   const checks = attempt.checks.filter((check) => check.at !== undefined).map((check) => {
     const mark = check.result === "passed" ? "✓" : check.result === "failed" ? "✗" : "·";
     const time = check.took_ms === undefined ? "" : ` (${duration(check.took_ms)})`;
-    return { at: check.at ?? "", text: `${mark} ${check.what}: ${check.reason ?? check.result}${time}` };
+    return { isOurs: true as const, at: check.at ?? "", text: `${mark} ${check.what}: ${check.reason ?? check.result}${time}` };
   });
   return [
-    { at: attempt.started_at, text: `Attempt ${attempt.number} started${agent}` },
-    ...log.map((text) => ({ text })),
-    ...(attempt.acted_at === undefined ? [] : [{ at: attempt.acted_at, text: `The agent finished${took === undefined ? "" : ` after ${duration(took)}`}` }]),
+    { isOurs: true, at: attempt.started_at, text: `Attempt ${attempt.number} started${agent}` },
+    ...log,
+    ...(attempt.acted_at === undefined ? [] : [{ isOurs: true as const, at: attempt.acted_at, text: `The agent finished${took === undefined ? "" : ` after ${duration(took)}`}` }]),
     ...checks,
-    ...(attempt.ended_at !== undefined && attempt.result === "failed" ? [{ at: attempt.ended_at, text: `The attempt failed: ${attempt.reason ?? ""}` }] : []),
+    ...(attempt.ended_at !== undefined && attempt.result === "failed" ? [{ isOurs: true as const, at: attempt.ended_at, text: `The attempt failed: ${attempt.reason ?? ""}` }] : []),
   ];
 }
 
-export function Log({ attempt, log, name }: { attempt: Attempt; log: string[] | undefined; name: string }) {
+export function Log({ attempt, log, name }: { attempt: Attempt; log: TextLine[] | undefined; name: string }) {
   const pane = useRef<HTMLDivElement>(null);
   const [follows, follow] = useState(attempt.result === "open");
   const [wraps, wrap] = useState(true);
@@ -47,7 +47,7 @@ export function Log({ attempt, log, name }: { attempt: Attempt; log: string[] | 
   }, [present]);
   const download = () => {
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([(log ?? []).join("\n"), "\n"], { type: "text/plain" }));
+    link.href = URL.createObjectURL(new Blob((log ?? []).map(({ text }) => `${text}\n`), { type: "text/plain" }));
     link.download = `${name}.log`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
@@ -74,7 +74,7 @@ export function Log({ attempt, log, name }: { attempt: Attempt; log: string[] | 
         onWheel={(event) => { if (event.deltaY < 0) follow(false); }}
       >
         {lines.map((line, index) => (
-          <div key={index} class={`line${line.at === undefined ? "" : " of-onloop"}${index === present ? " present" : ""}`}>
+          <div key={index} class={`line${line.isOurs === true ? " of-onloop" : ""}${index === present ? " present" : ""}`}>
             <span class="at">{line.at !== undefined && <time dateTime={line.at}>{clock(line.at)}</time>}</span>
             <span class="text" dir="auto">{needle === "" ? line.text : marked(line.text, needle)}</span>
           </div>

@@ -4,12 +4,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Checks } from "./checks.js";
 import { Actions, Advice, Blocked, Completed, Confirmed, Gate, capital, hasDecision, useSend } from "./decision.js";
 import { DiffView } from "./diff.js";
-import type { Attempt, Diff, RunFacts, Step } from "./facts.js";
+import type { Attempt, Diff, RunFacts, Step, TextLine } from "./facts.js";
 import { useKeys } from "./keys.js";
 import { useFacts, useNow } from "./live.js";
 import { Log } from "./log.js";
 import { Ago, Answer, Link, Mark, StepGraph } from "./parts.js";
 import { choose, go } from "./place.js";
+import { Timeline } from "./timeline.js";
 import { between, clock, duration, money, tokens, workedMs } from "./words.js";
 
 const TABS = ["decision", "log", "diff", "checks", "prompt", "events"] as const;
@@ -50,6 +51,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
         <p class="faint" dir="auto">
           {[card.repository, card.branch, card.agent, `worked for ${duration(workedMs(card, now))}`, card.used].filter(Boolean).join(" · ")}
         </p>
+        {card.state === "abandoned" && facts.run.events.length > 0 && <p class="faint" dir="auto">{facts.run.events.at(-1)?.text}</p>}
         {card.pull_request !== undefined && (
           <p>
             <a href={card.pull_request.url}>Pull request</a>{card.pull_request.line !== undefined && `: ${card.pull_request.line}`}
@@ -83,7 +85,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
             : actions.includes("retry")
               ? <Blocked key={card.step} facts={facts} attempt={attempt} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
               : <Completed facts={facts} send={send} isSending={isSending} />)}
-          {tab === "events" && <Events facts={facts} />}
+          {tab === "events" && <><Timeline facts={facts} now={now} /><Events facts={facts} /></>}
           {tab !== "decision" && tab !== "events" && attempt !== undefined && (
             <>
               <div class="attempt">
@@ -200,7 +202,7 @@ interface PartProps {
 
 function AttemptPart({ id, tab, step, attempt, version, now, of }: PartProps) {
   const name = `${step}-${attempt.number}`;
-  const text = useFacts<string[]>(tab === "log" || tab === "prompt" ? `/data/run/${id}/${tab}?attempt=${name}` : undefined, version);
+  const text = useFacts<TextLine[]>(tab === "log" || tab === "prompt" ? `/data/run/${id}/${tab}?attempt=${name}` : undefined, version);
   const scopes: [string, string, string][] = [
     [name, "This attempt", "in this attempt"],
     [String(step), "This step", "in this step"],
@@ -215,7 +217,7 @@ function AttemptPart({ id, tab, step, attempt, version, now, of }: PartProps) {
     case "prompt":
       return text === undefined
         ? <p class="faint">Reading the prompt…</p>
-        : text.length === 0 ? <p class="faint">No prompt is kept of this attempt.</p> : <pre class="wraps" tabIndex={0} aria-label="Prompt" dir="auto">{text.join("\n")}</pre>;
+        : text.length === 0 ? <p class="faint">No prompt is kept of this attempt.</p> : <pre class="wraps" tabIndex={0} aria-label="Prompt" dir="auto">{text.map((line) => line.text).join("\n")}</pre>;
     case "checks":
       return <Checks attempt={attempt} now={now} />;
     case "diff":

@@ -46,12 +46,31 @@ fn whoever_declines_or_closes_the_form_decides_nothing() {
 fn no_answer_approves_but_a_clear_one() {
     with_time(async {
         let workspace = project("low", GATE, HELLO);
-        let session = Session::begin(&workspace, asks(), &[Reaction::Answer("no")]).await;
+        let reactions = ["no", "end"].map(Reaction::Answer);
+        let session = Session::begin(&workspace, asks(), &reactions).await;
         let rejected = session.call("run", here()).await;
         assert_eq!(rejected.is_error, Some(true));
         Session::expect(&rejected, "failed");
         assert_eq!(workspace.record()["steps"][0]["gate_result"], "rejected");
+        assert_eq!(workspace.record()["status"], "abandoned");
     });
+}
+
+#[test]
+fn a_person_who_rejects_what_an_agent_proposes_ends_the_run_or_sends_the_step_back() {
+    for (answer, outcome) in [("end", "abandoned"), ("use fewer words", "running")] {
+        with_time(async {
+            let workspace = project("low", GATE, HELLO);
+            let session = Session::begin(&workspace, json!({}), &[]).await;
+            Session::expect(&session.call("run", here()).await, "paused");
+            session.end().await;
+            let reactions = ["no", answer].map(Reaction::Answer);
+            let session = Session::begin(&workspace, asks(), &reactions).await;
+            let proposal = json!({ "step": 1, "decision": "approved" });
+            let decided = Session::expect(&session.call("gate", proposal).await, "done");
+            assert_eq!(decided["result"]["status"], outcome, "{decided:#}");
+        });
+    }
 }
 
 #[test]

@@ -56,6 +56,23 @@ fn a_rejected_gate_blocks_and_can_be_turned_around() {
 }
 
 #[test]
+fn a_rejection_with_a_reason_ends_the_run() {
+    let project = gated("", "verify: test -e first\ngate: human");
+    run(&project, &[]).expect_exit(3);
+    for refused in [["approved", "--reason", "x"], ["rejected", "--reason", " "]] {
+        project.onloop(&[&["gate", "1"][..], &refused].concat()).expect_exit(1);
+        assert_eq!(standing(&project), "paused: done, pending", "{refused:?}");
+    }
+    let auto = ["gate", "1", "rejected", "--mode", "auto", "--reason", "x"];
+    project.onloop(&auto).expect_exit(1);
+    let rejected = project.onloop(&["gate", "1", "rejected", "--reason", "not needed"]);
+    assert_eq!(rejected.expect_exit(0).stdout, "gate 1: rejected (human)\n");
+    assert_eq!(standing(&project), "abandoned: done, pending");
+    assert_eq!(project.record()["steps"][0]["gate_result"], "rejected");
+    assert_ne!(project.onloop(&["gate", "1", "approved"]).exit, Some(0));
+}
+
+#[test]
 fn who_is_asked() {
     let human = "verify: test -e first\ngate: human";
     let secret = "verify: test -e first # password\ngate: human";
@@ -148,7 +165,6 @@ fn a_rejected_step_can_be_done_again_for_a_reason() {
     let said = gate(&["approved", "--redo", "--reason", "x"]).expect_exit(1).stderr;
     assert!(said.starts_with("error: `--redo` needs `rejected` and a reason"), "{said}");
     gate(&["rejected", "--redo"]).expect_exit(2);
-    gate(&["rejected", "--reason", "x"]).expect_exit(2);
     let redone = gate(&["rejected", "--redo", "--reason", "shorter\nplease"]).expect_exit(0);
     assert_eq!(redone.stdout, "step 1: to be done again\n");
     assert_eq!(standing(&project), "running: pending, pending");

@@ -90,6 +90,9 @@ pub(super) const GATED: &str = "- [ ] **Step 1: First**\naction: go\nloop: false
 
 const GATE: &str = "Gate reached at Step 1. Continue? (yes/no/show-details) ";
 
+/// The question after a no.
+const OTHERWISE: &str = "To end the run, type `end`: ";
+
 /// The end of the question about the work of a completed run.
 const ENDING: &str = "[r]equest changes [k]eep [x] discard, Enter keeps: ";
 
@@ -178,10 +181,29 @@ fn a_gate_is_explained_before_it_is_answered() {
     session.answer(GATE, "what?");
     session.expect("Please answer yes, no or show-details.");
     session.answer(GATE, "no");
+    session.answer(OTHERWISE, "");
+    session.expect("Nothing is decided.");
+    session.answer(GATE, "no");
+    session.answer(OTHERWISE, "end");
     let (seen, exit) = session.end();
     assert_eq!(exit, Some(1), "{seen}");
-    assert!(seen.contains("Approve after all"), "{seen}");
-    assert_eq!(standing(&project), "blocked: done, pending");
+    assert!(!seen.contains("onloop approve") && !seen.contains("onloop resume"), "{seen}");
+    assert_eq!(standing(&project), "abandoned: done, pending");
+}
+
+#[test]
+fn changes_are_requested_at_the_gate() {
+    let project = project("", GATED);
+    let mut session = Session::start(&project, RUN);
+    session.answer(GATE, "no");
+    session.answer(OTHERWISE, "use fewer words");
+    session.answer(GATE, "yes");
+    assert_eq!(session.end().1, Some(0));
+    assert_eq!(standing(&project), "completed: done, done");
+    let id = project.kept_ids().remove(0);
+    let ledger = std::fs::read_to_string(project.kept(&id, "ledger.jsonl")).unwrap();
+    let redone = ledger.lines().find(|line| line.contains("step_redone")).unwrap();
+    assert!(redone.contains("use fewer words") && redone.contains(r#""channel":"terminal""#));
 }
 
 #[test]
@@ -201,8 +223,9 @@ fn where_the_risk_is_high_the_name_of_the_step_is_typed() {
     let project = super::project("risk_level: high\n", GATED);
     let mut session = Session::start(&project, RUN);
     session.answer(GATE, "no");
+    session.answer(OTHERWISE, "end");
     assert_eq!(session.end().1, Some(1));
-    assert_eq!(standing(&project), "blocked: done, pending");
+    assert_eq!(standing(&project), "abandoned: done, pending");
 }
 
 /// A repository in which a step changes a file and then waits.
@@ -316,11 +339,15 @@ fn an_unfinished_run_is_resumed_or_left_as_it_is() {
 fn a_review_is_answered_in_place() {
     let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify:\n  type: human-review\n  \
                  prompt: is it nice?\n```sh\ntrue\n```\n";
-    for (answer, exit, expected) in [("yes", 0, "completed: done"), ("no", 1, "blocked: blocked")] {
+    for (answer, exit, expected) in [("yes", 0, "completed: done"), ("no", 1, "abandoned: blocked")]
+    {
         let project = project("", steps);
         let mut session = Session::start(&project, RUN);
         session.expect("Step 1 needs a human review: is it nice?");
         session.answer("(yes/no/show-details) ", answer);
+        if answer == "no" {
+            session.answer(OTHERWISE, "end");
+        }
         let (seen, code) = session.end();
         assert_eq!(code, Some(exit), "{seen}");
         assert_eq!(standing(&project), expected);

@@ -161,6 +161,16 @@ pub struct LoggedLine {
     pub text: String,
 }
 
+/// A line of a text that an attempt left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TextLine {
+    /// When it was written, if that is known; the lines after it have no later time than the next one.
+    #[serde(serialize_with = "moment_if", skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// Its text.
+    pub text: String,
+}
+
 /// A run as a list shows it; nobody knows yet what was said last.
 pub fn card(run: &Run, driving: Driving) -> RunCard {
     let attention = run.attention();

@@ -149,3 +149,33 @@ fn a_report_of_five_hundred_steps_stays_small() {
 pub(super) fn matches_golden(path: &str, golden: &str, page: &str) {
     assert!(page == golden, "core/documents/src/{path} should be:\n{page}");
 }
+
+#[test]
+fn attempts_and_waits_are_spans_of_which_the_last_is_open() {
+    use crate::spans::{SpanKind, spans};
+    let mut run = begun(FILE);
+    let failed = CheckVerdict::Failed { reason: "exit code 1".to_owned() };
+    let told = |run: &Run| -> Vec<(SpanKind, i64, Option<i64>)> {
+        let seconds = |moment: Timestamp| (moment.as_millis() - at(0).as_millis()) / 1000;
+        let of = |span: crate::spans::Span| (span.kind, seconds(span.from), span.to.map(seconds));
+        spans(run).into_iter().map(of).collect()
+    };
+    assert_eq!(told(&run), []);
+    let mut apply = |second: i64, event: Event| {
+        run.apply(at(second), &event).unwrap();
+        told(&run)
+    };
+    let acting = apply(10, Event::StepStarted { step: 1 });
+    assert_eq!(acting, [(SpanKind::Acted, 10, None)]);
+    apply(20, Event::StepActed { step: 1 });
+    apply(21, checked(1, failed));
+    apply(30, Event::StepStarted { step: 1 });
+    apply(40, Event::StepActed { step: 1 });
+    let waiting = apply(41, checked(1, CheckVerdict::Passed));
+    let attempts = [(SpanKind::Failed, 10, Some(21)), (SpanKind::Acted, 30, Some(41))];
+    assert_eq!(waiting[..2], attempts);
+    assert_eq!(waiting[2..], [(SpanKind::Waits, 41, None)]);
+    let (decision, mode) = (GateDecision::Approved, Mode::Human);
+    let decided = apply(100, Event::GateDecided { step: 1, decision, mode });
+    assert_eq!(decided[2..], [(SpanKind::Waits, 41, Some(100))]);
+}

@@ -1,7 +1,8 @@
 //! The attempts, checks and gates of a run over time, to scale.
 
 use super::html::escaped;
-use onloop_run::{CheckVerdict, LogEntry, Run, StepRecord, checks};
+use crate::spans::{Span, SpanKind, spans_and_decisions};
+use onloop_run::{CheckVerdict, Run, StepRecord, checks};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
@@ -23,39 +24,14 @@ pub(super) const KEY: &str = "<p class=\"faint key\" aria-hidden=\"true\">\
     <span><svg viewBox=\"0 0 24 12\"><circle class=\"rejected\" cx=\"12\" cy=\"6\" r=\"5\"/></svg>rejected</span>\
     </p>\n";
 
-/// Something that took time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// An attempt that did what was wanted.
-    Acted,
-    /// An attempt that did not.
-    Failed,
-    /// A gate or a review that nobody had decided yet.
-    Waits,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
-    step: u32,
-    kind: Kind,
-    from: Timestamp,
-    to: Timestamp,
-}
-
-/// A decision at a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Decision {
-    step: u32,
-    approved: bool,
-    at: Timestamp,
-}
-
 /// The drawing as SVG, with a description for those who cannot see it. Empty for a run in which
 /// nothing has happened.
 pub(super) fn drawn(run: &Run) -> String {
-    let (spans, decisions) = read(run);
-    let Some(end) = spans.iter().map(|span| span.to).chain(decisions.iter().map(|d| d.at)).max()
-    else {
+    let (mut spans, decisions) = spans_and_decisions(run);
+    // The report ends where the record does.
+    spans.retain(|span| span.kind != SpanKind::Waits || span.to.is_some());
+    let end_of = |span: &Span| span.to.unwrap_or(run.last_update);
+    let Some(end) = spans.iter().map(end_of).chain(decisions.iter().map(|d| d.at)).max() else {
         return String::new();
     };
     let begin = run.started_at;
@@ -65,7 +41,7 @@ pub(super) fn drawn(run: &Run) -> String {
     };
     let height = ROW * (run.steps.len() as f64 + 1.0) + 4.0;
     let took = text::span(end.millis_since(begin));
-    let attempts = spans.iter().filter(|span| span.kind != Kind::Waits).count() as u64;
+    let attempts = spans.iter().filter(|span| span.kind != SpanKind::Waits).count() as u64;
     let label = format!(
         "{} in {took}; the table of steps tells the same in words",
         text::counted(attempts, "attempt")
@@ -94,17 +70,20 @@ pub(super) fn drawn(run: &Run) -> String {
     };
     for span in &spans {
         let (class, word) = match span.kind {
-            Kind::Acted => ("acted", "attempt"),
-            Kind::Failed => ("failed", "failed attempt"),
-            Kind::Waits => ("waits", "waited for a person"),
+            SpanKind::Acted => ("acted", "attempt"),
+            SpanKind::Failed => ("failed", "failed attempt"),
+            SpanKind::Waits => ("waits", "waited for a person"),
         };
-        let title =
-            format!("step {}: {word}, {}", span.step, text::span(span.to.millis_since(span.from)));
-        out += &bar(class, (span.from, span.to), (row(span.step) + 4.0, 12), &title);
+        let title = format!(
+            "step {}: {word}, {}",
+            span.step,
+            text::span(end_of(span).millis_since(span.from))
+        );
+        out += &bar(class, (span.from, end_of(span)), (row(span.step) + 4.0, 12), &title);
     }
     for record in &run.steps {
         let step = record.step.number;
-        for check in checked(record, &spans) {
+        for check in checked(record, &spans, run.last_update) {
             let word = if check.passed { "passed" } else { "failed" };
             let took = check.to.millis_since(check.from) as f64 / 1000.0;
             let title = format!("step {step}: {} {word}, {took:.1} s", check.what);
@@ -134,38 +113,6 @@ pub(super) fn drawn(run: &Run) -> String {
     out
 }
 
-/// What took time, as far as the events tell.
-fn read(run: &Run) -> (Vec<Span>, Vec<Decision>) {
-    let (mut spans, mut decisions) = (Vec::new(), Vec::new());
-    // When the attempt that is under way began, and since when a person is waited for.
-    let (mut acting, mut waiting) = (None, None);
-    for entry in &run.events {
-        let Some(step) = entry.step else { continue };
-        let at = entry.at;
-        match entry.event.as_str() {
-            "step_started" => {
-                close(&mut spans, &mut acting, at, Kind::Failed);
-                acting = Some((step, at));
-            }
-            "step_verified" | "action_failed" | "step_blocked" => {
-                let kind = if failed(entry) { Kind::Failed } else { Kind::Acted };
-                close(&mut spans, &mut acting, at, kind);
-                waiting = Some((step, at));
-            }
-            "gate_decided" | "step_redone" => {
-                if let Some((_, from)) = waiting.take().filter(|(of, _)| *of == step) {
-                    let waits = Span { step, kind: Kind::Waits, from, to: at };
-                    spans.extend((at.millis_since(from) > 0).then_some(waits));
-                }
-                decisions.push(Decision { step, approved: entry.text.contains(": approved"), at });
-            }
-            _ => {}
-        }
-    }
-    close(&mut spans, &mut acting, run.last_update, Kind::Acted);
-    (spans, decisions)
-}
-
 /// A check of the last attempt.
 struct Checked {
     what: String,
@@ -176,13 +123,13 @@ struct Checked {
 
 /// The checks that took time, one after another at the end of the attempt that they verified; how long
 /// those of earlier attempts took is not known.
-fn checked(record: &StepRecord, spans: &[Span]) -> Vec<Checked> {
-    let is_attempt = |span: &&Span| span.step == record.step.number && span.kind != Kind::Waits;
+fn checked(record: &StepRecord, spans: &[Span], last: Timestamp) -> Vec<Checked> {
+    let is_attempt = |span: &&Span| span.step == record.step.number && span.kind != SpanKind::Waits;
     let Some(attempt) = spans.iter().rfind(is_attempt) else { return Vec::new() };
     let facts = checks(record);
     let took = |took_ms: Option<u64>| i64::try_from(took_ms.unwrap_or(0)).unwrap_or(i64::MAX);
     let all = facts.iter().fold(0i64, |all, fact| all.saturating_add(took(fact.took_ms)));
-    let mut at = attempt.to.as_millis().saturating_sub(all);
+    let mut at = attempt.to.unwrap_or(last).as_millis().saturating_sub(all);
     let mut found = Vec::new();
     for fact in facts.into_iter().filter(|fact| took(fact.took_ms) > 0) {
         let end = at.saturating_add(took(fact.took_ms));
@@ -192,13 +139,4 @@ fn checked(record: &StepRecord, spans: &[Span]) -> Vec<Checked> {
         at = end;
     }
     found
-}
-
-fn close(spans: &mut Vec<Span>, acting: &mut Option<(u32, Timestamp)>, to: Timestamp, kind: Kind) {
-    spans.extend(acting.take().map(|(step, from)| Span { step, kind, from, to }));
-}
-
-/// Whether the attempt that ended with `entry` failed.
-fn failed(entry: &LogEntry) -> bool {
-    entry.event != "step_verified" || entry.text.starts_with('✗')
 }

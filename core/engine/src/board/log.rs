@@ -1,13 +1,15 @@
 //! What was said and done in the present attempt of a run.
 
 use super::FileStamp;
+use crate::run::log_times;
 use crate::run::turn::attempt_name;
 use crate::state::store::Paths;
-use onloop_documents::board::LoggedLine;
+use onloop_documents::board::{LoggedLine, TextLine};
 use onloop_effect::Io;
 use onloop_run::Run;
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use onloop_syntax::time::Timestamp;
 
 /// The last line of a log, as of the last look.
 #[derive(Debug, Default)]
@@ -53,16 +55,78 @@ fn path_of(paths: &Paths, run: &Run) -> Option<String> {
 
 /// The last lines of a file, fit for a screen.
 pub(super) async fn tail(io: &Io, path: &str, limit_bytes: u64) -> Vec<String> {
+    timed_tail(io, path, None, limit_bytes).await.into_iter().map(|line| line.text).collect()
+}
+
+/// The same, with the times that the file `times` has of them.
+pub(super) async fn timed_tail(
+    io: &Io,
+    path: &str,
+    times: Option<&str>,
+    limit_bytes: u64,
+) -> Vec<TextLine> {
     let Ok((bytes, size_bytes)) = io.read_tail(path, limit_bytes).await else {
         return Vec::new();
     };
-    let said = String::from_utf8_lossy(&bytes);
-    // A line that was cut in the middle is no line, unless nothing else is there.
-    let whole = match said.split_once('\n') {
-        Some((_, rest)) if size_bytes > bytes.len() as u64 && !rest.is_empty() => rest,
-        Some(_) | None => &said,
+    let marks = match times {
+        Some(times) => log_times::read(io, times).await,
+        None => Vec::new(),
     };
-    let said = text::printable(&io.redacted(whole)).replace('\t', "    ");
+    let mut start = size_bytes.saturating_sub(bytes.len() as u64);
+    let mut whole: &[u8] = &bytes;
+    // A line that was cut in the middle is no line, unless nothing else is there.
+    let first = whole.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+    if let Some(first) = first.filter(|first| start > 0 && *first < whole.len()) {
+        (start, whole) = (start + first as u64, &whole[first..]);
+    }
+    let said = text::printable(&io.redacted(&String::from_utf8_lossy(whole))).replace('\t', "    ");
+    let mut times = times_of(whole, start, &marks);
+    // A secret of several lines is one word when it is redacted: then no line is known by its number.
+    if times.len() != said.lines().count() {
+        times.fill(None);
+    }
+    let times = times.into_iter().chain(std::iter::repeat(None));
     let shown = |line: &str| text::ellipsis(line.trim_end(), limits::BOARD_LINE_BYTES);
-    said.lines().map(shown).collect()
+    said.lines().zip(times).map(|(line, at)| TextLine { at, text: shown(line) }).collect()
+}
+
+/// For each line of `bytes`, which begin at `start` in their file, when it was written: the first line
+/// behind each mark has a time.
+fn times_of(bytes: &[u8], start: u64, marks: &[(u64, Timestamp)]) -> Vec<Option<Timestamp>> {
+    let mut marks = marks.iter().peekable();
+    let mut offset = start;
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(|line| {
+        let mut at = None;
+        while let Some((_, time)) = marks.next_if(|(mark, _)| *mark <= offset) {
+            at = Some(*time);
+        }
+        offset += line.len() as u64;
+        at
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_behind_each_mark_has_its_time() {
+        let marks = [(0, 1), (4, 2), (5, 3), (90, 4)];
+        let marks = marks.map(|(offset, at)| (offset, Timestamp::from_millis(at)));
+        let cases: [(&str, u64, &[Option<i64>]); 5] = [
+            ("", 0, &[]),
+            ("one\ntwo\nthree", 0, &[Some(1), Some(2), Some(3)]),
+            // What lies before is not shown, and its last time holds for the first line.
+            ("two\nthree\n", 4, &[Some(2), Some(3)]),
+            ("three\n", 8, &[Some(3)]),
+            ("x\ny\n", 2, &[Some(1), Some(2)]),
+        ];
+        for (text, start, expected) in cases {
+            let found = times_of(text.as_bytes(), start, &marks);
+            let found: Vec<Option<i64>> =
+                found.into_iter().map(|at| at.map(Timestamp::as_millis)).collect();
+            assert_eq!(found, expected, "{text:?} at {start}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! What a person reads about a run that waits: the reason, and the commands that continue it.
 
-use onloop_run::{ForkOf, Next, PullRequestState, Question, Run, exceeded};
+use onloop_run::{ForkOf, Next, PullRequestState, Question, Run, RunStatus, exceeded};
 
 /// What the run waits for, on one line for the record.
 pub(crate) fn reason(run: &Run, question: &Question) -> String {
@@ -59,6 +59,9 @@ pub fn next_commands(run: &Run) -> String {
              End the run:\n  onloop abandon {id} --reason TEXT",
             blocker.step
         ),
+        Next::Finished if run.status == RunStatus::Abandoned => {
+            format!("Its record and its work are kept. See the work:\n  onloop diff {id}")
+        }
         Next::Act { step } if run.step(step).is_some_and(|step| run.waits_for_provider(step)) => {
             format!(
                 "Continue when the limit ends, with another agent (--agent NAME), or wait\nlonger \

@@ -1,6 +1,7 @@
 //! Listening to an agent's client: its stream is folded as it comes, and what people read of it is
 //! written to a log that grows.
 
+use super::log_times::LogTimes;
 use onloop_agents::AgentState;
 use onloop_effect::{Capture, Durability, Io, ProcessEnd};
 use onloop_sessions::handsoff::config::Prices;
@@ -28,7 +29,7 @@ impl Listener {
     /// and, where that is wanted, to the terminal.
     pub async fn new(io: &Io, state: AgentState, log: String, is_verbose: bool) -> Listener {
         let size_bytes = io.stat(&log).await.map_or(0, |stat| stat.size_bytes);
-        let log = Log { path: log, size_bytes, is_broken: false };
+        let log = Log { path: log, size_bytes, times: None, is_broken: false };
         Listener {
             io: io.clone(),
             state,
@@ -37,6 +38,12 @@ impl Listener {
             read_bytes: 0,
             is_verbose,
         }
+    }
+
+    /// Writes to the file `path` when the log grows.
+    pub(crate) fn with_times(mut self, path: String) -> Listener {
+        self.log.times = Some(LogTimes::new(path));
+        self
     }
 
     /// Takes what the client wrote; returns what that adds to the transcript.
@@ -118,6 +125,8 @@ pub fn cost<'a>(
 struct Log {
     path: String,
     size_bytes: u64,
+    /// When it grows, if somebody wants to know.
+    times: Option<LogTimes>,
     /// It could not be written; that does not change what is done.
     is_broken: bool,
 }
@@ -132,6 +141,9 @@ impl Log {
         let bytes = said.as_bytes().to_vec();
         let added = io.append(&self.path, bytes, self.size_bytes, Durability::Relaxed).await;
         self.is_broken = added.is_err();
+        if let Some(times) = self.times.as_mut().filter(|_| !self.is_broken) {
+            times.mark(io, self.size_bytes).await;
+        }
         self.size_bytes = size_bytes;
     }
 }

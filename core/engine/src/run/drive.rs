@@ -366,9 +366,8 @@ fn record_decision(cx: &mut RunContext<'_>, event: Event, by: Decider) -> Result
         Event::GateDecided { step, .. } => Some(*step),
         _ => None,
     };
-    // As `onloop reject` does. At a terminal a person may decide otherwise later.
-    let ends = by.channel == DecisionChannel::Telegram
-        && matches!(event, Event::GateDecided { decision: GateDecision::Rejected, .. });
+    // As `onloop reject` does.
+    let ends = matches!(event, Event::GateDecided { decision: GateDecision::Rejected, .. });
     cx.store.apply_by(event, Some(by.clone()))?;
     if let Some(step) = gate {
         say_step(cx, step);

@@ -74,9 +74,11 @@ pub async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
                 Ok(false) => {}
                 Err(unanswered) => return unanswered,
             },
-            Understood::No => {
-                return dissent(question).map_or(Consulted::Nobody, Consulted::Decided);
-            }
+            Understood::No => match dissent(io, store, question).await {
+                Ok(Some(event)) => return Consulted::Decided(event),
+                Ok(None) => {}
+                Err(unanswered) => return unanswered,
+            },
             Understood::Details => show(io, store, Some(question)).await,
             Understood::Unclear => io.note("Please answer yes, no or show-details.").await,
         }
@@ -167,14 +169,33 @@ fn consent(question: &Question) -> Event {
     }
 }
 
-/// `None`: the run waits.
-fn dissent(question: &Question) -> Option<Event> {
+/// What a no means. `Ok(None)`: nothing is decided, and the question comes again.
+async fn dissent(io: &Io, store: &Store, question: &Question) -> Result<Option<Event>, Consulted> {
     match question {
-        Question::Gate { step } | Question::Review { step, .. } => {
-            Some(decided(*step, GateDecision::Rejected))
+        Question::Gate { step } | Question::Review { step, .. } => reject(io, store, *step).await,
+        Question::Interrupted { step } => Ok(Some(Event::StepStarted { step: *step })),
+        Question::Verdict { .. } | Question::Budget { .. } => Err(Consulted::Nobody),
+    }
+}
+
+/// A rejection ends the run, so that the person is asked first whether the step can be done otherwise.
+async fn reject(io: &Io, store: &Store, step: u32) -> Result<Option<Event>, Consulted> {
+    let rejected = decided(step, GateDecision::Rejected);
+    if !store.run().may_redo(step) {
+        return Ok(Some(rejected));
+    }
+    let asked =
+        format!("To request changes to step {step}, type them. To end the run, type `end`: ");
+    let typed = io.ask_choice_unless(&asked, &[], store.watched_ledger()).await;
+    let typed = typed.map_err(|failure| Consulted::unanswered(&failure))?;
+    let typed = text::one_line(&typed.ok_or(Consulted::Settled)?);
+    match typed.trim() {
+        "" => {
+            io.note("Nothing is decided.").await;
+            Ok(None)
         }
-        Question::Interrupted { step } => Some(Event::StepStarted { step: *step }),
-        Question::Verdict { .. } | Question::Budget { .. } => None,
+        "end" => Ok(Some(rejected)),
+        reason => Ok(Some(Event::StepRedone { step, reason: reason.to_owned() })),
     }
 }
 

@@ -1,6 +1,5 @@
 //! A decision through a screen or a page: of a person who has seen a run, about what they have seen.
 
-use super::waiting::end_run;
 use super::{DecisionWord, GateArgs, ModeWord, decide_in, demand_unchanged};
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
@@ -48,13 +47,14 @@ pub async fn decide_as_displayed(
     let mut store = open(io, Some(seen.run_id), Fitting::OnlyUnfinished).await?;
     demand_unchanged(&mut store, seen.record)?;
     let step = seen.step;
+    let is_redo = matches!(decision, DisplayedDecision::Redo { .. });
     let (word, reason) = match decision {
         DisplayedDecision::Approve { typed } if !names_step(io, store.run(), step, typed) => {
             let what = format!("that is not the name of step {step}; nothing is approved");
             return Err(CommandError::failed(what));
         }
         DisplayedDecision::Approve { .. } => (DecisionWord::Approved, None),
-        DisplayedDecision::Reject => (DecisionWord::Rejected, None),
+        DisplayedDecision::Reject => (DecisionWord::Rejected, Some(rejected_at(step))),
         DisplayedDecision::Redo { reason } if reason.trim().is_empty() => {
             return Err(CommandError::failed("the reason is empty; nothing is decided")
                 .fix("say what is to be done otherwise"));
@@ -65,16 +65,12 @@ pub async fn decide_as_displayed(
         step,
         decision: word,
         mode: ModeWord::Human,
-        redo: reason.is_some(),
+        redo: is_redo,
         reason,
         seen: None,
         run: RunName::from(Some(seen.run_id.to_owned())),
         no_continue: false,
         json: false,
     };
-    decide_in(io, &mut store, &args, channel).await?;
-    match decision {
-        DisplayedDecision::Reject => end_run(io, &mut store, &rejected_at(step), channel).await,
-        DisplayedDecision::Approve { .. } | DisplayedDecision::Redo { .. } => Ok(()),
-    }
+    decide_in(io, &mut store, &args, channel).await
 }

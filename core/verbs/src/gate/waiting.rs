@@ -9,7 +9,7 @@ use onloop_engine::run::background::continue_run;
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::state::store::Store;
-use onloop_run::{DecisionChannel, Event, Next, Question, Run};
+use onloop_run::{Decider, DecisionChannel, Event, Next, Question, Run};
 use onloop_syntax::text;
 
 /// What a person can approve in a run.
@@ -70,7 +70,7 @@ pub(crate) async fn reject_run(
     let mut store = open(io, Some(name), Fitting::OnlyUnfinished).await?;
     match waiting(store.run(), redo)? {
         Waiting::Step(step) => {
-            let reason = redo.then(|| reason.clone());
+            let reason = Some(reason);
             let args = GateArgs { reason, redo, ..gate(step, DecisionWord::Rejected, no_continue) };
             decide_in(io, &mut store, &args, DecisionChannel::Command).await?;
         }
@@ -79,10 +79,10 @@ pub(crate) async fn reject_run(
             return Err(CommandError::usage("a review blocks the run, not a step")
                 .fix_by("review again what was fixed since", format!("onloop resume {id}")));
         }
-        Waiting::Verdict => {}
-    }
-    if !redo {
-        end_run(io, &mut store, &reason, DecisionChannel::Command).await?;
+        Waiting::Verdict => {
+            let by = decider(io, DecisionChannel::Command);
+            end_run(io, &mut store, &reason, by).await?;
+        }
     }
     Ok(Exit::Done)
 }
@@ -92,11 +92,10 @@ pub(super) async fn end_run(
     io: &Io,
     store: &mut Store,
     reason: &str,
-    channel: DecisionChannel,
+    by: Decider,
 ) -> Result<(), CommandError> {
-    let by = Some(decider(io, channel));
     let event = Event::RunAbandoned { reason: io.redacted(reason) };
-    change_by(io, store, event, by).await?;
+    change_by(io, store, event, Some(by)).await?;
     io.note(format!("Run {} ends here; its record and its work are kept.", store.run().id)).await;
     Ok(())
 }

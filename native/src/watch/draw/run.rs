@@ -1,6 +1,6 @@
 //! One run.
 
-use onloop_core::documents::board::{CheckView, RunCard, RunView, StepView};
+use onloop_core::documents::board::{AttemptView, CheckView, RunCard, RunView, StepView};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -8,7 +8,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::{Look, age, cut, rows};
-use crate::watch::model::{Model, Pane, Scroll};
+use crate::watch::model::{Evidence, Model, Pane, Scroll};
+
+/// Lines of the output of a failed check that are shown.
+const OUTPUT_LINES: usize = 20;
 
 pub(super) fn draw(
     frame: &mut Frame<'_>,
@@ -33,7 +36,7 @@ pub(super) fn draw(
     .areas(area);
     frame.render_widget(Paragraph::new(head), top);
     frame.render_widget(tabs_line(pane), tabs);
-    let lines: Vec<Line<'_>> = lines(view, look, pane)
+    let lines: Vec<Line<'_>> = lines(view, &model.evidence, look, pane)
         .into_iter()
         .flat_map(|line| {
             let shown = rows(&look.words(&line.to_string()), body.width.into());
@@ -100,7 +103,12 @@ fn tabs_line(shown: Pane) -> Line<'static> {
     Line::from(spans)
 }
 
-fn lines<'a>(view: &'a RunView, look: Look<'_>, pane: Pane) -> Vec<Line<'a>> {
+fn lines<'a>(
+    view: &'a RunView,
+    evidence: &'a Evidence,
+    look: Look<'_>,
+    pane: Pane,
+) -> Vec<Line<'a>> {
     let plain = |words: &'static str| vec![Line::raw(words)];
     match pane {
         Pane::Gate => match (&view.facts, &view.choice) {
@@ -115,14 +123,25 @@ fn lines<'a>(view: &'a RunView, look: Look<'_>, pane: Pane) -> Vec<Line<'a>> {
             (None, None) => {
                 let mut lines = plain(" No gate waits for you.");
                 if !view.commands.is_empty() {
-                    lines.push(Line::raw(" What fits now:"));
+                    lines.push(Line::raw(" Next:"));
                 }
                 lines
                     .extend(view.commands.iter().map(|command| Line::raw(format!("   {command}"))));
                 lines
             }
         },
-        Pane::Steps => view.steps.iter().flat_map(|step| step_lines(step, look)).collect(),
+        Pane::Steps => {
+            let lines = view.steps.iter().flat_map(|step| {
+                let is_present = step.number == view.card.step;
+                let attempt = evidence.attempts.last().filter(|_| is_present);
+                step_lines(step, attempt, look)
+            });
+            lines.collect()
+        }
+        Pane::Diff if evidence.diff.is_empty() => {
+            plain(" No file has changed since the last approval.")
+        }
+        Pane::Diff => evidence.diff.iter().map(|line| diff_line(line, look)).collect(),
         Pane::Log if view.log.is_empty() && view.card.in_fleet => {
             plain(" Nothing has come from the machine that works on it yet.")
         }
@@ -136,7 +155,12 @@ fn lines<'a>(view: &'a RunView, look: Look<'_>, pane: Pane) -> Vec<Line<'a>> {
     }
 }
 
-fn step_lines<'a>(step: &'a StepView, look: Look<'_>) -> Vec<Line<'a>> {
+/// A step, its checks and the output of those that failed in its last attempt.
+fn step_lines<'a>(
+    step: &'a StepView,
+    attempt: Option<&'a AttemptView>,
+    look: Look<'_>,
+) -> Vec<Line<'a>> {
     let attempts = match step.attempts {
         0 | 1 => String::new(),
         attempts => format!(" ({attempts} attempts)"),
@@ -144,9 +168,37 @@ fn step_lines<'a>(step: &'a StepView, look: Look<'_>) -> Vec<Line<'a>> {
     let words =
         format!(" {} {}. {}: {}{attempts}", step.symbol, step.number, step.name, step.status);
     let mut lines = vec![Line::styled(words, colour_of(step.symbol, look))];
-    lines.extend(step.checks.iter().map(|check| check_line(check, look)));
+    for check in &step.checks {
+        lines.push(check_line(check, look));
+        let failed = attempt.filter(|_| check.result == "failed");
+        let evaluated = failed.and_then(|attempt| {
+            attempt.checks.iter().find(|evaluated| evaluated.view.what == check.what)
+        });
+        lines.extend(evaluated.into_iter().flat_map(|check| output_lines(&check.output)));
+    }
+    if let Some(attempt) = attempt.filter(|attempt| attempt.checks.is_empty()) {
+        lines.extend(output_lines(&attempt.output));
+    }
     lines.extend(step.reason.as_ref().map(|reason| Line::raw(format!("     {reason}"))));
     lines
+}
+
+/// The end of an output.
+fn output_lines(output: &str) -> impl Iterator<Item = Line<'_>> {
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    let first = lines.len().saturating_sub(OUTPUT_LINES);
+    lines.into_iter().skip(first).map(|line| Line::raw(format!("       | {line}")))
+}
+
+fn diff_line<'a>(line: &'a str, look: Look<'_>) -> Line<'a> {
+    let style = match line.as_bytes().first() {
+        Some(b'+') => look.colour(Color::Green),
+        Some(b'-') => look.colour(Color::Red),
+        Some(b'@') => look.colour(Color::Cyan),
+        Some(b'd') => Style::new().add_modifier(Modifier::BOLD),
+        _ => Style::new(),
+    };
+    Line::styled(line, style)
 }
 
 fn check_line<'a>(check: &'a CheckView, look: Look<'_>) -> Line<'a> {

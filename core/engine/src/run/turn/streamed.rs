@@ -126,10 +126,10 @@ impl Turn<'_> {
         let mut needs = self.guard.needs.clone();
         needs.may_read.push(paths.prompt(&name));
         let state = AgentState::new(self.client, opening.used);
-        let log = paths.log(&attempt_name(record));
+        let attempt = attempt_name(record);
         let session = opening.session.as_deref();
         let bounds = Bounds::of(store.run(), spending, left);
-        let mut watch = Watch::new(self, state, session, (paths.clone(), log), bounds).await;
+        let mut watch = Watch::new(self, state, session, (paths.clone(), &attempt), bounds).await;
         let end = ended(watch.follow(spec, needs, store).await, "agent")?;
         watch.finish(end.as_ref()).await;
         let judged = self.judged().await;

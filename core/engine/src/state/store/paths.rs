@@ -268,6 +268,11 @@ impl Paths {
         format!("{}/logs/{name}.log", self.folder)
     }
 
+    /// When the log of one attempt grew.
+    pub fn log_times(&self, name: &str) -> String {
+        format!("{}/logs/{name}.times", self.folder)
+    }
+
     /// What the agent's client wrote in one attempt.
     pub fn stream(&self, name: &str) -> String {
         format!("{}/logs/{name}.jsonl", self.folder)

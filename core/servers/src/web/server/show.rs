@@ -7,8 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::web::route::{DiffOf, Facts};
-use onloop_documents::board::{Board, RunState, RunView, Sum};
+use onloop_documents::board::{Board, Day, RunState, RunView, Sum};
 use onloop_documents::ledger::sha256;
+use onloop_documents::spans::spans;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::gate::{Change, Form as DiffForm, patch};
 use onloop_engine::state::store::{Paths, StateHome};
@@ -56,8 +57,8 @@ impl Server {
         let mut found = self.common(session, seen);
         found.extend([
             ("board".to_owned(), json!(board)),
-            ("days".to_owned(), costs(&spent.days)),
-            ("agents".to_owned(), costs(&spent.agents)),
+            ("days".to_owned(), spent.days.iter().map(|(name, day)| of_day(name, day)).collect()),
+            ("agents".to_owned(), spent.agents.iter().map(|(name, sum)| cost(name, sum)).collect()),
             ("tokens".to_owned(), tokens.into()),
         ]);
         found.into()
@@ -67,15 +68,16 @@ impl Server {
     async fn run(&mut self, session: SignedIn, id: &str) -> Option<Value> {
         let mut view = self.watcher.run(&self.io, id).await?;
         let mut found = self.common(session, digest_of_run(&view));
-        let advice = match self.watcher.record(id) {
-            Some(run) => self.advice(&view, run).await,
-            None => None,
+        let (advice, spans) = match self.watcher.record(id) {
+            Some(run) => (self.advice(&view, run).await, spans(run)),
+            None => (None, Vec::new()),
         };
         view.log.clear();
         view.steps.iter_mut().for_each(|step| step.checks.clear());
         found.extend([
             ("run".to_owned(), json!(view)),
             ("advice".to_owned(), json!(advice)),
+            ("spans".to_owned(), json!(spans)),
             ("token".to_owned(), self.guard.form_token(session, &format!("/run/{id}")).into()),
         ]);
         Some(found.into())
@@ -239,17 +241,20 @@ fn digest(shown: &impl Serialize) -> String {
     sha256(serde_json::to_string(shown).unwrap_or_default().as_bytes())
 }
 
-fn costs(sums: &[(String, Sum)]) -> Value {
-    let cost = |(name, sum): &(String, Sum)| {
-        json!({
-            "name": name,
-            "turns": sum.turns,
-            "unknown": sum.unknown,
-            "tokens": sum.tokens,
-            "cost_usd": sum.known().map(Money::usd),
-        })
-    };
-    sums.iter().map(cost).collect()
+fn cost(name: &str, sum: &Sum) -> Value {
+    json!({
+        "name": name,
+        "turns": sum.turns,
+        "unknown": sum.unknown,
+        "tokens": sum.tokens,
+        "cost_usd": sum.known().map(Money::usd),
+    })
+}
+
+fn of_day(name: &str, day: &Day) -> Value {
+    let mut found = cost(name, &day.cost);
+    found["runs"] = day.runs.into();
+    found
 }
 
 /// A change as far as the page shows it. What hides in it is spelled out: a person decides about it.

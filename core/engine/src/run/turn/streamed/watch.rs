@@ -35,17 +35,19 @@ pub(super) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// A turn that has not begun, whose transcript goes to the file `log`.
+    /// A turn that has not begun, whose transcript goes to the log of `attempt`.
     pub(super) async fn new(
         turn: &'a Turn<'a>,
         state: AgentState,
         session: Option<&str>,
-        (paths, log): (Paths, String),
+        (paths, attempt): (Paths, &str),
         bounds: Bounds,
     ) -> Watch<'a> {
         let rollout = Rollout::of(turn.io, turn.client, session).await;
         // An earlier turn of the attempt may have begun the log.
+        let log = paths.log(attempt);
         let heard = Listener::new(turn.io, state, log, turn.options.verbose).await;
+        let heard = heard.with_times(paths.log_times(attempt));
         Watch {
             turn,
             heard,

@@ -1,0 +1,107 @@
+//! What took time in a run: its attempts, and the waits for a person. Report and page draw it.
+
+use onloop_run::{LogEntry, Next, Question, Run};
+use onloop_syntax::time::Timestamp;
+use serde::{Serialize, Serializer};
+
+/// What took time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpanKind {
+    /// An attempt that did what was wanted, or is under way.
+    Acted,
+    /// An attempt that did not.
+    Failed,
+    /// A gate or a review that nobody had decided yet.
+    Waits,
+}
+
+/// Something that took time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// The step.
+    pub step: u32,
+    /// What it was.
+    pub kind: SpanKind,
+    /// When it began.
+    #[serde(serialize_with = "moment")]
+    pub from: Timestamp,
+    /// When it ended; `None`: not yet.
+    #[serde(serialize_with = "moment_if", skip_serializing_if = "Option::is_none")]
+    pub to: Option<Timestamp>,
+}
+
+/// A decision at a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GateDecided {
+    pub(crate) step: u32,
+    pub(crate) approved: bool,
+    pub(crate) at: Timestamp,
+}
+
+/// What took time, in the order of its end.
+pub fn spans(run: &Run) -> Vec<Span> {
+    spans_and_decisions(run).0
+}
+
+/// The same, and the decisions, as far as the events tell.
+pub(crate) fn spans_and_decisions(run: &Run) -> (Vec<Span>, Vec<GateDecided>) {
+    let (mut spans, mut decisions) = (Vec::new(), Vec::new());
+    // When the attempt that is under way began, and since when a person is waited for.
+    let (mut acting, mut waiting) = (None, None);
+    for entry in &run.events {
+        let Some(step) = entry.step else { continue };
+        let at = entry.at;
+        match entry.event.as_str() {
+            "step_started" => {
+                close(&mut spans, &mut acting, Some(at), SpanKind::Failed);
+                acting = Some((step, at));
+            }
+            "step_verified" | "action_failed" | "step_blocked" => {
+                let kind = if failed(entry) { SpanKind::Failed } else { SpanKind::Acted };
+                close(&mut spans, &mut acting, Some(at), kind);
+                waiting = Some((step, at));
+            }
+            "gate_decided" | "step_redone" => {
+                if let Some((_, from)) = waiting.take().filter(|(of, _)| *of == step) {
+                    let waits = Span { step, kind: SpanKind::Waits, from, to: Some(at) };
+                    spans.extend((at.millis_since(from) > 0).then_some(waits));
+                }
+                let approved = entry.text.contains(": approved");
+                decisions.push(GateDecided { step, approved, at });
+            }
+            _ => {}
+        }
+    }
+    close(&mut spans, &mut acting, None, SpanKind::Acted);
+    if let Next::Ask(Question::Gate { step } | Question::Review { step, .. }) = run.next() {
+        let waits = waiting.filter(|(of, _)| *of == step);
+        spans.extend(waits.map(|(_, from)| Span { step, kind: SpanKind::Waits, from, to: None }));
+    }
+    (spans, decisions)
+}
+
+fn close(
+    spans: &mut Vec<Span>,
+    acting: &mut Option<(u32, Timestamp)>,
+    to: Option<Timestamp>,
+    kind: SpanKind,
+) {
+    spans.extend(acting.take().map(|(step, from)| Span { step, kind, from, to }));
+}
+
+/// Whether the attempt that ended with `entry` failed.
+fn failed(entry: &LogEntry) -> bool {
+    entry.event != "step_verified" || entry.text.starts_with('✗')
+}
+
+fn moment<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&at.to_rfc3339_millis())
+}
+
+fn moment_if<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    match at {
+        Some(at) => moment(at, serializer),
+        None => serializer.serialize_none(),
+    }
+}
