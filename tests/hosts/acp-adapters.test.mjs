@@ -23,3 +23,11 @@ for (const [client, name] of ADAPTERS) {
     assert.ok(heard.told.some((text) => text.includes("Make one.txt")), "the second turn has what the first was told");
   });
 }
+
+test("claude-agent-acp would decide itself, and asks our rules instead", async () => {
+  const script = [{ run: "git push --force origin main" }, { run: "echo two > one.txt" }, { say: "Done." }];
+  const { code, summary, heard } = await drivenBy(claude, adapter(claude, "claude-agent-acp"), script);
+  assert.equal(code, 0, JSON.stringify(summary));
+  assert.equal(summary.steps[0].denied, 1);
+  assert.match(heard.results[0], /refused permission/);
+});

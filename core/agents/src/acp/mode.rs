@@ -6,24 +6,21 @@
 
 use serde_json::Value;
 
-/// Modes that decide without asking: of Claude Code's adapter, Codex' adapter, Gemini CLI, Qwen Code
-/// and goose.
-const DECIDES: [&str; 12] = [
+/// Modes that decide without asking: of Claude Code's adapter, Gemini CLI, Qwen Code and goose. Those of
+/// Codex' adapter are not among them: each has a check of its own that the others lack.
+const DECIDES: [&str; 9] = [
     "acceptEdits",
-    "agent",
-    "agent-full-access",
     "auto",
     "auto-edit",
     "autoEdit",
     "auto_edit",
     "bypassPermissions",
     "dontAsk",
-    "full-access",
     "smart_approve",
     "yolo",
 ];
 /// Modes that ask, of the same agents.
-const ASKS: [&str; 3] = ["default", "workspace-write", "approve"];
+const ASKS: [&str; 2] = ["default", "approve"];
 
 /// The mode that makes the agent of this session ask; `None`: it does, or it has none.
 pub(super) fn asking(session: &Value) -> Option<&'static str> {
@@ -49,7 +46,7 @@ mod tests {
                 &["default", "acceptEdits", "plan", "auto", "bypassPermissions"],
                 Some("default"),
             ),
-            ("agent", &["read-only", "workspace-write", "agent"], Some("workspace-write")),
+            ("agent", &["read-only", "workspace-write", "agent"], None),
             ("auto", &["auto", "approve", "chat"], Some("approve")),
             ("default", &["default", "yolo"], None),
             ("plan", &["default", "plan"], None),
