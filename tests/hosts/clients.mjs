@@ -144,6 +144,13 @@ export const claude = {
   },
 };
 
+/** The agent that an adapter from npm makes of a client, for `--agent`. */
+export function adapter(client, name) {
+  const program = join(CLIENTS, "@agentclientprotocol", name, "dist/index.js");
+  const chosen = { claude: "CLAUDE_CODE_EXECUTABLE", codex: "CODEX_PATH" }[client.name];
+  return `acp:${chosen}='${client.program}' node '${program}'`;
+}
+
 /** Ends what we write into the configuration of Codex. */
 const MARK = "# of others";
 

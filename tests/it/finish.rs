@@ -7,6 +7,7 @@ mod receipt;
 mod trouble;
 #[cfg(unix)]
 mod verified;
+mod watched;
 
 use serde_json::Value;
 

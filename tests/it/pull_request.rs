@@ -33,9 +33,13 @@ case "$1 $2" in
     cat <<END
 {"state": "$state", "headRefOid": "$(head)", "mergeable": "$mergeable", "statusCheckRollup": [
   {"__typename": "CheckRun", "name": "deploy", "status": "COMPLETED", "conclusion": "$result",
-   "detailsUrl": "https://github.com/a/b/actions/runs/3/job/44"}]}
+   "detailsUrl": "https://github.com/a/b/actions/runs/3/job/44"},
+  {"__typename": "StatusContext", "context": "spelling", "state": "$(cat "$HOME/spelling" 2>/dev/null || echo SUCCESS)"}]}
 END
     ;;
+"pr checks")
+    test -e "$HOME/required" && { cat "$HOME/required"; exit; }
+    echo "no required checks reported on the 'hotl/fix-it' branch" >&2; exit 1 ;;
 "run view") printf 'deploy\tRun\tthe answer is wrong\ndeploy\tRun\t```\ndeploy\tRun\twant 43\n' ;;
 "api --hostname")
     case $4 in
@@ -105,8 +109,8 @@ fn a_failing_check_goes_back_with_its_log_and_what_passes_is_pushed() {
         project.story(),
         [
             "Pull request: https://github.com/a/b/pull/8",
-            "Pull request: needs changes: 1 check of the pull request fails: deploy",
-            "↻ Step 1: The pull request goes back: 1 check of the pull request fails: deploy",
+            "Pull request: needs changes: 1 check fails on the server: deploy",
+            "↻ Step 1: The pull request goes back: 1 check fails on the server: deploy",
             "Pull request: checks passed",
             "Pull request: its checks passed",
         ]
@@ -117,8 +121,7 @@ fn a_failing_check_goes_back_with_its_log_and_what_passes_is_pushed() {
                deploy\tRun\tthe answer is wrong\ndeploy\tRun\t```\ndeploy\tRun\twant 43\n````\n";
     assert!(prompt.contains(log), "{prompt}");
     let body = project.read("body");
-    let repaired =
-        "\n## Repaired since it was opened\n\n- 1 check of the pull request fails: deploy\n";
+    let repaired = "\n## Repaired since it was opened\n\n- 1 check fails on the server: deploy\n";
     assert!(body.contains(repaired), "{body}");
     assert!(body.contains("(2 attempts)"), "{body}");
     let record = project.workspace.record();
@@ -150,7 +153,11 @@ fn repairs_end_and_a_person_reads_what_was_tried() {
                  cat > /dev/null; cp \"$HOME/count\" src/answer.py";
     let run = project.begin(count, &["--pr"]).expect_exit(3);
     assert_eq!(project.asked("run view"), 4);
-    assert!(run.stderr.contains("fails: deploy after 3 repairs"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("1 check fails on the server: deploy after 3 repairs"),
+        "{}",
+        run.stderr
+    );
     let record = project.workspace.record();
     let id = record["run_id"].as_str().unwrap();
     assert_eq!(record["status"], "completed");
@@ -164,6 +171,33 @@ fn repairs_end_and_a_person_reads_what_was_tried() {
     // Without repairs a failing check is only reported.
     project.workspace.onloop(&["finish", id, "pr", "--watch"]).expect_exit(3);
     assert_eq!(project.asked("run view"), 5);
+}
+
+#[test]
+fn a_check_that_a_merge_does_not_need_is_named_and_holds_nothing_up() {
+    let project = Project::new("gh", GH);
+    project.workspace.write(".agentize.local.yaml", "auto_merge: true\n");
+    project.workspace.write(".git/info/exclude", ".agentize.local.yaml\n");
+    project.write("spelling", "FAILURE");
+    let agent = "cat > /dev/null; echo 43 > src/answer.py";
+    // Without rules of the branch every check counts.
+    project.begin(agent, &["--pr"]).expect_exit(3);
+    assert!(project.story()[2].ends_with("goes back: 1 check fails on the server: spelling"));
+    assert_eq!(project.asked("pr merge"), 0);
+
+    project.write("required", r#"[{"name": "deploy"}]"#);
+    project.workspace.write(".agentize.local.yaml", "auto_merge: false\n");
+    let id = project.workspace.record()["run_id"].as_str().unwrap().to_owned();
+    let run = project.workspace.onloop(&["finish", &id, "pr", "--watch"]).expect_exit(0);
+    let named = "Pull request: its required checks passed; 1 optional check fails: spelling";
+    assert!(run.stderr.contains(named), "{}", run.stderr);
+    assert_eq!(project.story().last().unwrap(), named);
+    assert!(project.asked("pr checks https://github.com/a/b/pull/8 --required") > 0);
+
+    project.workspace.write(".agentize.local.yaml", "auto_merge: true\n");
+    project.workspace.onloop(&["finish", &id, "pr", "--watch"]).expect_exit(0);
+    assert_eq!(project.asked("pr merge"), 1);
+    assert_eq!(project.workspace.record()["finish"]["disposition"], "merged");
 }
 
 #[test]
@@ -253,7 +287,7 @@ projects/:id/issues/7) cat "$HOME/issue" ;;
 projects/:id/issues/7/notes*) echo '[{"author": {"username": "zoe"}, "body": "Me too"}]' ;;
 projects/:id/merge_requests)
     cat > "$HOME/body"
-    echo '{"iid": 5, "web_url": "https://gitlab.example.org/a/b/-/merge_requests/5"}' ;;
+    echo '{"iid": 5, "web_url": "https://code.example.org/a/b/-/merge_requests/5"}' ;;
 */merge_requests/5/discussions*) echo '[]' ;;
 */merge_requests/5)
     case "$*" in *PUT*) cat > "$HOME/body"; echo '{}'; exit ;; esac
@@ -261,13 +295,14 @@ projects/:id/merge_requests)
     test "$(git --git-dir "$remote" show "$(head):src/answer.py")" = 43 && result=success
     cat <<END
 {"state": "opened", "sha": "$(head)", "has_conflicts": false, "detailed_merge_status": "mergeable",
- "head_pipeline": {"id": 3, "status": "$result", "web_url": "https://gitlab.example.org/p/3"}}
+ "head_pipeline": {"id": 3, "status": "$result", "web_url": "https://code.example.org/p/3"}}
 END
     ;;
 */pipelines/3/jobs*)
     result=failed
     test "$(git --git-dir "$remote" show "$(head):src/answer.py")" = 43 && result=success
-    echo '[{"id": 44, "name": "deploy", "status": "'$result'", "allow_failure": false}]' ;;
+    echo '[{"id": 44, "name": "deploy", "status": "'$result'", "allow_failure": false},
+           {"id": 45, "name": "spelling", "status": "failed", "allow_failure": true}]' ;;
 */jobs/44/trace) echo 'want 43' ;;
 *) echo "404 Not Found $path" >&2; exit 1 ;;
 esac
@@ -277,20 +312,27 @@ esac
 fn a_merge_request_of_gitlab_is_opened_and_repaired_the_same_way() {
     let project = Project::new("glab", GLAB);
     let remote = project.workspace.path("../remote").to_str().unwrap().to_owned();
-    let url = "https://gitlab.example.org/a/b.git";
+    let url = "https://code.example.org/a/b.git";
     project.workspace.git_says(&["remote", "set-url", "origin", url]);
     let instead = format!("url.{remote}.insteadOf");
     project.workspace.git_says(&["config", &instead, url]);
     let issue = r#"{"iid": 7, "title": "Wrong", "description": "It is 41",
-        "web_url": "https://gitlab.example.org/a/b/-/issues/7"}"#;
+        "web_url": "https://code.example.org/a/b/-/issues/7"}"#;
     project.write("issue", issue);
+    // What lies in the repository does not say which program is asked.
+    project.workspace.write(".git/glab-cli/config.yml", "hosts:\n    code.example.org:\n");
+    project.begin(AGENT, &["--issue", "7", "--pr"]).expect_exit(4);
+    let known = "hosts:\n    code.example.org:\n        token: !!null glpat-1\n";
+    project.write(".config/glab-cli/config.yml", known);
     project.begin(AGENT, &["--issue", "7", "--pr"]).expect_exit(0);
     assert!(project.read("prompt").contains("Comment of zoe:\n\nMe too\n"));
     let told: serde_json::Value = serde_json::from_str(&project.read("body")).unwrap();
     let body = told["description"].as_str().unwrap();
-    assert!(body.contains("\nCloses https://gitlab.example.org/a/b/-/issues/7\n"), "{body}");
-    assert!(body.contains("1 check of the pull request fails: deploy"), "{body}");
-    assert_eq!(project.workspace.record()["pull_request"]["state"], "green");
+    assert!(body.contains("\nCloses https://code.example.org/a/b/-/issues/7\n"), "{body}");
+    assert!(body.contains("1 check fails on the server: deploy"), "{body}");
+    let tracked = &project.workspace.record()["pull_request"];
+    assert_eq!(tracked["state"], "green");
+    assert_eq!(tracked["left"], "its required checks passed; 1 optional check fails: spelling");
 }
 
 #[test]

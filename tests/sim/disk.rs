@@ -37,7 +37,7 @@ pub struct Disk {
     capacity_bytes: u64,
     next_version: u64,
     /// Time of the request being performed.
-    pub(crate) now: Timestamp,
+    pub now: Timestamp,
 }
 
 type Done<T> = Result<T, Failure>;

@@ -10,6 +10,7 @@
 mod call;
 mod dialog;
 mod message;
+mod mode;
 mod model;
 #[cfg(test)]
 mod tests;

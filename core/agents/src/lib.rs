@@ -34,7 +34,7 @@ pub use preset::{
     ACP_PREFIX, AGENTS, AcpAgent, Agent, PRESETS, Preset, READERS, Reviewer, TurnClient,
     UNATTENDED, command_line,
 };
-pub use state::{AgentState, Retry};
+pub use state::{AgentState, Retry, SeenCall};
 pub use used::{UsageReport, UsageScope, UsedTokens};
 
 pub mod confine;

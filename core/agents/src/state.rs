@@ -10,6 +10,7 @@ use super::event::{AgentCall, AgentEvent, CallEnd, TurnEnd, UsageLimit};
 use super::lines::{StreamLine, StreamLines};
 use super::used::UsedTokens;
 use onloop_syntax::money::Money;
+use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
 use onloop_syntax::{limits, text};
 
@@ -22,6 +23,17 @@ pub struct Retry {
     pub wait_ms: Option<u64>,
     /// How many requests have failed in a row, from 1.
     pub times: u32,
+}
+
+/// A call of a tool, with when it was read that it began and ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenCall {
+    /// The tool's name, as the client has it.
+    pub tool: String,
+    /// When it began.
+    pub begun: Timestamp,
+    /// When and how it ended; `None`: it has not.
+    pub ended: Option<(Timestamp, CallEnd)>,
 }
 
 /// The state of one turn, folded from the events of its stream so far.
@@ -42,6 +54,13 @@ pub struct AgentState {
     ended: BTreeSet<String>,
     /// Calls that have begun, as often as they were not known.
     begun: u64,
+    /// The first calls, at most [`limits::TURN_CALLS`], and how many more there were.
+    seen: Vec<SeenCall>,
+    seen_beyond: u64,
+    /// The places in `seen` of open calls.
+    seen_at: BTreeMap<String, usize>,
+    /// The time of what is read now.
+    now: Timestamp,
     denied: BTreeSet<String>,
     /// Denied calls that are not in `denied` any more.
     denied_beyond: u64,
@@ -76,6 +95,10 @@ impl AgentState {
             order: Vec::new(),
             ended: BTreeSet::new(),
             begun: 0,
+            seen: Vec::new(),
+            seen_beyond: 0,
+            seen_at: BTreeMap::new(),
+            now: Timestamp::EPOCH,
             denied: BTreeSet::new(),
             denied_beyond: 0,
             used: UsedTokens::default(),
@@ -90,6 +113,11 @@ impl AgentState {
             answer: String::new(),
             part: String::new(),
         }
+    }
+
+    /// Sets the time of what is taken from now on.
+    pub fn set_time(&mut self, now: Timestamp) {
+        self.now = now;
     }
 
     /// Takes what the client wrote; returns what that adds to the transcript.
@@ -252,6 +280,13 @@ impl AgentState {
         if self.client.judges(&call.tool) {
             self.begun = self.begun.saturating_add(1);
         }
+        if self.seen.len() < limits::TURN_CALLS {
+            self.seen_at.insert(call.id.clone(), self.seen.len());
+            let tool = text::prefix(&call.tool, limits::TOOL_NAME_BYTES).to_owned();
+            self.seen.push(SeenCall { tool, begun: self.now, ended: None });
+        } else {
+            self.seen_beyond = self.seen_beyond.saturating_add(1);
+        }
         self.open.insert(call.id.clone(), call.clone());
         self.order.push(call.id.clone());
         true
@@ -270,6 +305,9 @@ impl AgentState {
         }
         if self.ended.len() < limits::AGENT_REQUESTS {
             self.ended.insert(id.to_owned());
+        }
+        if let Some(at) = self.seen_at.remove(id) {
+            self.seen[at].ended = Some((self.now, end));
         }
         true
     }
@@ -307,6 +345,11 @@ impl AgentState {
     /// How many calls have begun of which a hook is asked before.
     pub fn judged_calls(&self) -> u64 {
         self.begun
+    }
+
+    /// The first calls of the turn, in the order in which they began, and how many more there were.
+    pub fn seen_calls(&self) -> (&[SeenCall], u64) {
+        (&self.seen, self.seen_beyond)
     }
 
     /// How many calls were refused.
@@ -374,5 +417,45 @@ impl AgentState {
     /// How the client says that its turn ended.
     pub fn turn_end(&self) -> Option<&TurnEnd> {
         self.end.as_ref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_have_the_times_at_which_they_were_read() {
+        let at = |ms: i64| Timestamp::from_millis(ms);
+        let mut state = AgentState::new(Client::Claude, Tokens::default());
+        let mut tell = |ms: i64, event: AgentEvent| {
+            state.set_time(at(ms));
+            state.apply(&event, &mut String::new());
+        };
+        let call = |id: &str, tool: &str| {
+            let (id, tool) = (id.to_owned(), tool.to_owned());
+            AgentEvent::CallBegun(AgentCall { id, tool, about: "secret".to_owned() })
+        };
+        let end = |id: &str, end: CallEnd| AgentEvent::CallEnded {
+            id: id.to_owned(),
+            end,
+            output: String::new(),
+        };
+        tell(1, call("a", "Bash"));
+        tell(2, call("b", &"x".repeat(500)));
+        // A line that comes again, and an end without a begin.
+        tell(3, call("a", "Bash"));
+        tell(4, end("c", CallEnd::Done));
+        tell(5, end("b", CallEnd::Denied));
+        tell(6, end("b", CallEnd::Done));
+        for number in 0..limits::TURN_CALLS {
+            tell(7, call(&format!("n{number}"), "Read"));
+        }
+        let (seen, beyond) = state.seen_calls();
+        assert_eq!((seen.len(), beyond), (limits::TURN_CALLS, 2));
+        let bash = SeenCall { tool: "Bash".to_owned(), begun: at(1), ended: None };
+        assert_eq!(seen[0], bash);
+        assert_eq!(seen[1].tool.len(), limits::TOOL_NAME_BYTES);
+        assert_eq!(seen[1].ended, Some((at(5), CallEnd::Denied)));
     }
 }

@@ -24,6 +24,28 @@ pub struct Telemetry {
     pub metrics: Value,
 }
 
+/// A turn of an agent, by what is known of it before it begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnPlace {
+    /// Number of the step, from 1.
+    pub step: u32,
+    /// Number of the attempt, from 1.
+    pub attempt: u32,
+    /// How many turns of this attempt have ended before.
+    pub earlier: usize,
+}
+
+/// The span of a turn that begins, in the form `traceparent` of W3C Trace Context: `own` is the ledger
+/// of the run or of the fork that has the turn, `run` the one that is exported.
+///
+/// # Errors
+///
+/// The first line of a ledger is damaged.
+pub fn trace_parent(run: &[u8], own: &[u8], turn: TurnPlace) -> Result<String, LedgerError> {
+    let (trace, span) = (spans::trace_of(run)?, spans::turn_of(own, turn)?);
+    Ok(format!("00-{trace}-{span}-01"))
+}
+
 /// Renders the ledger of a run and those of its forks, whose attempts belong to its steps.
 ///
 /// Texts of prompts, checks and outputs are included only `with_content`, each capped. A fork whose

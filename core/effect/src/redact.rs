@@ -54,6 +54,50 @@ impl Secret {
     }
 }
 
+/// A text that is secret, with what it stands between where it is hidden although it is ordinary.
+struct Value<'e> {
+    /// The variable that has it.
+    name: &'e str,
+    text: Cow<'e, str>,
+    begins: Vec<String>,
+    ends: &'static str,
+}
+
+impl<'e> Value<'e> {
+    fn whole(name: &'e str, text: &'e str) -> Value<'e> {
+        Value { name, text: Cow::Borrowed(text), begins: behind(name), ends: "" }
+    }
+
+    /// The password of an address.
+    fn password(name: &'e str, text: Cow<'e, str>) -> Value<'e> {
+        Value { name, text, begins: vec![":".to_owned()], ends: "@" }
+    }
+
+    /// The values of `NAME=VALUE,NAME=VALUE`, as they stand and as they are sent. What follows a scheme,
+    /// such as `Bearer`, is a secret of its own.
+    fn headers(name: &'e str, list: &'e str) -> Vec<Value<'e>> {
+        let mut values = Vec::new();
+        for (header, text) in list.split(',').filter_map(|part| part.split_once('=')) {
+            let begins = behind(header.trim());
+            let sent = percent_decoded(text.trim());
+            let token = sent.rsplit_once(' ').map(|(_, token)| token.to_owned());
+            let texts = [Some(text.trim().to_owned()), Some(sent.clone()), token];
+            values.extend(texts.into_iter().flatten().map(|text| Value {
+                name,
+                text: Cow::Owned(text),
+                begins: begins.clone(),
+                ends: "",
+            }));
+        }
+        values
+    }
+}
+
+/// How programs print a name in front of its value.
+fn behind(name: &str) -> Vec<String> {
+    BETWEEN.map(|between| format!("{name}{between}")).to_vec()
+}
+
 impl std::fmt::Debug for Redaction {
     /// Never shows a secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -62,23 +106,29 @@ impl std::fmt::Debug for Redaction {
 }
 
 impl Redaction {
-    /// The secrets of this environment: the values of variables with a secret name, and the
-    /// passwords in addresses such as `postgres://name:password@host`.
+    /// The secrets of this environment: the values of variables with a secret name, the passwords in
+    /// addresses such as `postgres://name:password@host`, and the headers of requests to a collector.
     pub fn new(env: &BTreeMap<String, String>) -> Redaction {
-        let mut values: Vec<(&str, Cow<'_, str>)> = Vec::new();
+        let mut values: Vec<Value<'_>> = Vec::new();
         for (name, value) in env {
-            if (is_secret(name) && !is_place(name, value)) || is_git_secret(name, env) {
-                values.push((name, Cow::Borrowed(value.trim())));
+            let is_headers = is_headers(name);
+            let is_whole = is_headers || is_secret(name) && !is_place(name, value);
+            if is_whole || is_git_secret(name, env) {
+                values.push(Value::whole(name, value.trim()));
             }
             if let Some(password) = password(value) {
-                values.push((name, Cow::Borrowed(password)));
-                values.push((name, Cow::Owned(percent_decoded(password))));
+                values.push(Value::password(name, Cow::Borrowed(password)));
+                values.push(Value::password(name, Cow::Owned(percent_decoded(password))));
+            }
+            if is_headers {
+                values.extend(Value::headers(name, value));
             }
         }
-        let placeholders: Vec<String> = values.iter().map(|(name, _)| placeholder(name)).collect();
+        let placeholders: Vec<String> =
+            values.iter().map(|value| placeholder(value.name)).collect();
         let mut secrets: Vec<Secret> = Vec::new();
-        for ((_, value), placeholder) in values.iter().zip(&placeholders) {
-            let forms = forms(value).into_iter().filter(|form| {
+        for (Value { text, .. }, placeholder) in values.iter().zip(&placeholders) {
+            let forms = forms(text).into_iter().filter(|form| {
                 // Otherwise what stands for one secret would be taken for another one.
                 !is_ordinary(form)
                     && !REDACTED.contains(form.as_str())
@@ -87,17 +137,10 @@ impl Redaction {
             let placeholder = || placeholder.clone();
             secrets.extend(forms.map(|form| Secret { form, placeholder: placeholder() }));
         }
-        for ((name, value), placeholder) in values.iter().zip(&placeholders) {
-            let begins = if env.get(*name).is_some_and(|whole| whole.trim() == value) {
-                BETWEEN.map(|between| format!("{name}{between}")).to_vec()
-            } else {
-                // The password of an address.
-                vec![":".to_owned()]
-            };
-            let ends = if begins.len() == 1 { "@" } else { "" };
-            if is_ordinary(value) && !value.is_empty() && !REDACTED.starts_with(value.as_ref()) {
+        for (Value { text, begins, ends, .. }, placeholder) in values.iter().zip(&placeholders) {
+            if is_ordinary(text) && !text.is_empty() && !REDACTED.starts_with(text.as_ref()) {
                 secrets.extend(begins.iter().map(|begin| Secret {
-                    form: format!("{begin}{value}{ends}"),
+                    form: format!("{begin}{text}{ends}"),
                     placeholder: format!("{begin}{placeholder}{ends}"),
                 }));
             }
@@ -320,6 +363,11 @@ pub(super) fn is_secret(name: &str) -> bool {
     }
     let mut parts = name.as_bytes().split(|&byte| byte == b'_');
     parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
+}
+
+/// Whether a variable holds the headers with which OpenTelemetry signs in at a collector.
+fn is_headers(name: &str) -> bool {
+    name.starts_with("OTEL_EXPORTER_OTLP_") && name.ends_with("HEADERS")
 }
 
 /// Whether a variable holds a setting of git that signs in: the setting's name is in another one.

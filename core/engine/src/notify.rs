@@ -138,7 +138,7 @@ pub(crate) fn title(run: &Run, attention: &Attention) -> String {
         Attention::Blocked(blocker) => format!("{name} is blocked at step {}", blocker.step),
         Attention::Completed => format!("{name} is completed"),
         Attention::PullRequest { state, .. } => {
-            format!("{name}: pull request {}", state.as_words())
+            format!("{name}: {}", state.clause(state.as_reason()))
         }
     }
 }
@@ -151,8 +151,13 @@ fn facts_of(run: &Run, attention: &Attention, facts: Option<&Facts>) -> String {
             format!("It continues by itself when the limit is lifted: {}", until.to_rfc3339())
         }
         Attention::Blocked(blocker) => blocker.reason.clone(),
-        Attention::Completed => text::one_line(&run.settings.intent),
-        Attention::PullRequest { url, reason, .. } => format!("{reason}: {url}"),
+        // The title says how it stands.
+        Attention::PullRequest { state, reason, .. } if reason != state.as_reason() => {
+            reason.clone()
+        }
+        Attention::Completed | Attention::PullRequest { .. } => {
+            text::one_line(&run.settings.intent)
+        }
     };
     let mut lines = vec![sentence(&text::one_line(&why))];
     lines.push(format!("Run: {}", run.id));
@@ -168,10 +173,8 @@ fn facts_of(run: &Run, attention: &Attention, facts: Option<&Facts>) -> String {
         }
     }
     lines.extend(run.place.branch.as_deref().map(|b| format!("Branch: {}", text::one_line(b))));
-    if !matches!(attention, Attention::PullRequest { .. }) {
-        let url = run.pull_request_url();
-        lines.extend(url.map(|url| format!("Pull request: {}", text::one_line(url))));
-    }
+    let url = run.pull_request_url();
+    lines.extend(url.map(|url| format!("Pull request: {}", text::one_line(url))));
     lines.join("\n")
 }
 
@@ -187,7 +190,10 @@ fn sentence(words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_run::{Beginning, Disposition, Event, FinishAct, FinishOutcome, Place, PullRequest};
+    use onloop_run::{
+        Beginning, Disposition, Event, FinishAct, FinishOutcome, Place, PullRequest,
+        PullRequestState,
+    };
     use onloop_syntax::time::Timestamp;
     use onloop_workflow::Plan;
 
@@ -220,5 +226,19 @@ mod tests {
         }
         let facts = facts_of(&run, &Attention::Completed, None);
         assert!(facts.ends_with("\nPull request: https://example.org/pull/1"), "{facts}");
+        let seen = |state: PullRequestState, reason: &str| {
+            let (url, reason) = ("https://example.org/pull/1".to_owned(), reason.to_owned());
+            let attention = Attention::PullRequest { state, url, reason };
+            let facts = facts_of(&run, &attention, None);
+            let first = facts.lines().next().unwrap_or_default().to_owned();
+            assert_eq!(facts.matches("https://").count(), 1, "{facts}");
+            (title(&run, &attention), first)
+        };
+        let green = PullRequestState::Green;
+        let (title, first) = seen(green, green.as_reason());
+        assert_eq!((&*title, &*first), ("x: pull request checks passed", &*run.settings.intent));
+        let (title, first) = seen(PullRequestState::Red, "1 check fails on the server: deploy");
+        assert_eq!(title, "x: pull request needs changes");
+        assert_eq!(first, "1 check fails on the server: deploy");
     }
 }

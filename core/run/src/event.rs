@@ -7,6 +7,7 @@ use super::finish::{FinishAct, FinishOutcome};
 use super::fork::{ForkMerge, ForkUse};
 use super::pull_request::{PullRequestState, Repair};
 use super::sandboxes::SandboxStatus;
+use super::tool_call::ToolCall;
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
 use super::warning::{ChangedInputs, CheckWarnings, Warning};
@@ -355,6 +356,13 @@ pub struct TurnRecord {
     /// When it ended, to the second. The record has it from the line of its event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+    /// The calls of tools, the first [`limits::TURN_CALLS`](onloop_syntax::limits::TURN_CALLS). The
+    /// event has them, the record does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<ToolCall>,
+    /// How many more there were.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub more_calls: u64,
 }
 
 impl Event {

@@ -37,6 +37,7 @@ mod test_runners;
 #[cfg(test)]
 mod tests;
 mod tests_passed;
+mod tool_call;
 mod transition;
 mod verdict;
 mod wait;
@@ -68,6 +69,7 @@ pub use simulated::{
 pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};
 pub use test_runners::{RunnerReport, runner_report};
 pub use tests_passed::tests_passed;
+pub use tool_call::*;
 pub use transition::{FinishRefusal, Missing, Refusal};
 pub use verdict::Verdict;
 pub use wait::{Refused, TurnEnding, Wait, WaitReason};

@@ -79,7 +79,7 @@ impl Run {
             }
             Attention::PullRequest { state, reason, .. } => {
                 let since = self.pull_request.as_ref().map(|tracked| tracked.since);
-                (format!("pull request {}: {reason}", state.as_words()), since, None)
+                (state.clause(reason), since, None)
             }
         };
         StatusSummary { now: text::one_line(&now), since, then }

@@ -34,6 +34,26 @@ impl PullRequestState {
             PullRequestState::Closed => "closed",
         }
     }
+
+    /// Why onloop follows it no more, where nothing but the state is the reason.
+    pub fn as_reason(self) -> &'static str {
+        match self {
+            PullRequestState::Pending => "its checks have not ended",
+            PullRequestState::Green => "its checks passed",
+            PullRequestState::Red => "it needs changes",
+            PullRequestState::Merged => "it is merged",
+            PullRequestState::Closed => "it was closed without being merged",
+        }
+    }
+
+    /// `pull request checks passed`, with the reason where it says more than that.
+    pub fn clause(self, reason: &str) -> String {
+        let words = self.as_words();
+        match reason == self.as_reason() {
+            true => format!("pull request {words}"),
+            false => format!("pull request {words}: {reason}"),
+        }
+    }
 }
 
 words! {

@@ -441,6 +441,11 @@ impl Run {
         self.fork_of.as_ref().map_or(self.steps.len(), |fork_of| fork_of.steps as usize)
     }
 
+    /// How many turns of this attempt have ended.
+    pub fn turns_of(&self, step: u32, attempt: u32) -> usize {
+        self.turns.iter().filter(|turn| turn.step == step && turn.attempt == attempt).count()
+    }
+
     /// The step with this number.
     pub fn step(&self, number: u32) -> Option<&StepRecord> {
         let index = usize::try_from(number.checked_sub(self.first_step())?).ok()?;

@@ -66,6 +66,10 @@ pub const AGENT_LINE_BYTES: usize = 4 * 1024 * 1024;
 pub const AGENT_REQUESTS: usize = 20_000;
 /// Most tool calls, per turn, that onloop follows at once; it does not show further ones.
 pub const AGENT_CALLS: usize = 1000;
+/// Most tool calls, per turn, whose times the ledger has; the others are counted.
+pub const TURN_CALLS: usize = 200;
+/// Longest name of a tool in the ledger.
+pub const TOOL_NAME_BYTES: usize = 80;
 /// Bytes kept of one message of an agent.
 pub const AGENT_TEXT_BYTES: usize = 64 * 1024;
 /// Bytes kept, at least, of the end of an agent's text in one turn, where it is read as an answer.

@@ -6,6 +6,7 @@ mod github;
 mod gitlab;
 mod program;
 mod seen;
+mod server;
 
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
@@ -90,20 +91,12 @@ impl Forge {
             Some(checkout) => checkout.host(io, remote).await,
             None => None,
         };
-        Forge::of_host(&host.unwrap_or_default())
+        Forge::of_host(io, &host.unwrap_or_default()).await
     }
 
     /// The kind of server of a web address.
-    pub(crate) fn of_address(url: &str) -> Forge {
-        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-        Forge::of_host(rest.split('/').next().unwrap_or_default())
-    }
-
-    fn of_host(host: &str) -> Forge {
-        match host.to_ascii_lowercase().contains("gitlab") {
-            true => Forge::GitLab,
-            false => Forge::GitHub,
-        }
+    pub(crate) async fn of_address(io: &Io, url: &str) -> Forge {
+        Forge::of_host(io, host_of(url)).await
     }
 
     /// The program that asks it.
@@ -198,9 +191,16 @@ impl Forge {
         match self {
             Forge::GitHub => {
                 let said = self.ask(io, folder, github::look(url)).await?;
-                Ok(said.and_then(|said| {
+                let seen = said.and_then(|said| {
                     github::parse_look(&said).ok_or_else(|| self.misunderstood("a pull request"))
-                }))
+                });
+                match seen {
+                    Ok(seen) if seen.has_unpassed() => {
+                        let said = self.ask(io, folder, github::required(url)).await?;
+                        Ok(self.with_required(seen, said))
+                    }
+                    seen => Ok(seen),
+                }
             }
             Forge::GitLab => {
                 let Some(call) = gitlab::look(url) else {
@@ -222,6 +222,24 @@ impl Forge {
         }
     }
 
+    /// Marks the checks that a merge does not need, where the server says which it needs: otherwise all
+    /// of them count.
+    fn with_required(
+        self,
+        seen: Sighting,
+        said: Result<String, String>,
+    ) -> Result<Sighting, String> {
+        match said {
+            Ok(said) => match github::parse_required(&said) {
+                Some(required) if required.is_empty() => Ok(seen),
+                Some(required) => Ok(seen.with_required(&required)),
+                None => Err(self.misunderstood("required checks")),
+            },
+            Err(why) if github::names_no_required(&why) => Ok(seen),
+            Err(why) => Err(why),
+        }
+    }
+
     /// How the pull request of a branch stands. `None`: there is none, or its program does not say so
     /// in time; that of GitLab takes no branch.
     pub(crate) async fn glance(
@@ -234,8 +252,16 @@ impl Forge {
         match self {
             Forge::GitHub => {
                 let call = github::look(branch);
+                let until = io.now().later(timeout_ms);
                 let said = self.ask_within(io, folder, call, timeout_ms).await.ok()?.ok()?;
-                github::parse_look(&said)
+                let seen = github::parse_look(&said)?;
+                let left_ms = until.millis_since(io.now());
+                if !seen.has_unpassed() || left_ms == 0 {
+                    return Some(seen);
+                }
+                let call = github::required(branch);
+                let said = self.ask_within(io, folder, call, left_ms).await.ok()?;
+                self.with_required(seen.clone(), said).ok().or(Some(seen))
             }
             Forge::GitLab => None,
         }
@@ -321,10 +347,11 @@ impl Forge {
         self,
         io: &Io,
         folder: &str,
+        url: &str,
     ) -> Result<Option<u64>, CommandError> {
         match self {
             Forge::GitHub => {
-                let said = self.ask(io, folder, github::limit()).await?;
+                let said = self.ask(io, folder, github::limit(host_of(url))).await?;
                 Ok(said.ok().as_deref().and_then(github::parse_limit))
             }
             Forge::GitLab => Ok(None),
@@ -341,6 +368,12 @@ impl Forge {
     fn misunderstood(self, what: &str) -> String {
         format!("the answer of {} does not hold {what}", self.program())
     }
+}
+
+/// The host of a web address, with its port.
+fn host_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split('/').next().unwrap_or_default()
 }
 
 /// The address at the end of what a program says.
@@ -360,18 +393,6 @@ pub(crate) fn is_web_address(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_host_decides_which_program_is_asked() {
-        for (url, forge) in [
-            ("https://github.com/a/b/pull/1", Forge::GitHub),
-            ("https://gitlab.com/a/b/-/merge_requests/1", Forge::GitLab),
-            ("https://gitlab.example.org/a/b/c/-/issues/1", Forge::GitLab),
-            ("https://git.example.org/gitlab/b/pull/1", Forge::GitHub),
-        ] {
-            assert_eq!(Forge::of_address(url), forge, "{url}");
-        }
-    }
 
     #[test]
     fn an_address_never_becomes_another_question() {

@@ -39,7 +39,7 @@ impl Issue {
         let name = word.strip_prefix('#').unwrap_or(word);
         let folder = &io.start().cwd;
         let forge = match name.starts_with("http") {
-            true => Forge::of_address(name),
+            true => Forge::of_address(io, name).await,
             false => Forge::around(io, folder, None).await,
         };
         match forge.issue(io, folder, name).await? {

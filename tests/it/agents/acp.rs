@@ -16,7 +16,8 @@ next() { IFS= read -r line || exit 9; printf '%s\n' "$line" >> heard; }
 /// An agent that asks about a line of shell, runs it if it may, and says so.
 fn agent(project: &Workspace, line: &str) -> String {
     let agent = format!(
-        r#"{ANSWERS}next
+        r#"{ANSWERS}printf %s "$TRACEPARENT" > parent
+next
 answer 1 '{{"protocolVersion":1,"agentCapabilities":{{"loadSession":true}},"agentInfo":{{"name":"small","version":"0.1"}}}}'
 next
 answer 2 '{{"sessionId":"s-1","configOptions":[{{"id":"model","category":"model","type":"select","currentValue":"a","options":[{{"value":"a","name":"A"}},{{"value":"b","name":"B"}}]}}]}}'
@@ -54,6 +55,30 @@ fn an_agent_works_on_a_step_and_asks_our_engine() {
     let heard = project.read("heard");
     assert!(heard.contains("Make it") && heard.contains(r#""optionId":"yes""#), "{heard}");
     assert!(!heard.contains("always"), "{heard}");
+}
+
+#[test]
+fn an_agent_learns_the_span_of_its_turn_where_spans_are_exported() {
+    let plain = project("", STEP);
+    let agent_of = |project: &Workspace| agent(project, "touch made");
+    unconfined(&plain, &agent_of(&plain), &[]).expect_exit(0);
+    assert_eq!(plain.read("parent"), "");
+
+    let traced = project("", STEP).with_env("ONLOOP_OTLP_FILE", "otlp.jsonl");
+    unconfined(&traced, &agent_of(&traced), &[]).expect_exit(0);
+    let file = traced.read("otlp.jsonl");
+    let traces: serde_json::Value = serde_json::from_str(file.lines().next().unwrap()).unwrap();
+    let spans = &traces["resourceSpans"][0]["scopeSpans"][0]["spans"];
+    let named = |name: &str| {
+        let mut spans = spans.as_array().unwrap().iter();
+        spans.find(|span| span["name"].as_str().unwrap().starts_with(name)).expect(name)
+    };
+    let (turn, call) = (named("invoke_agent acp:"), named("execute_tool execute"));
+    let id = |span: &serde_json::Value, name: &str| span[name].as_str().unwrap().to_owned();
+    let parent = format!("00-{}-{}-01", id(turn, "traceId"), id(turn, "spanId"));
+    assert_eq!(traced.read("parent"), parent);
+    assert_eq!(id(call, "parentSpanId"), id(turn, "spanId"));
+    assert!(!file.contains("touch made"), "{file}");
 }
 
 #[test]

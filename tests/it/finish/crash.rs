@@ -16,14 +16,14 @@ use onloop_core::time::Timestamp;
 use onloop_core::workflow;
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost};
 
-const ID: &str = "x-20260320T094640Z";
+pub(super) const ID: &str = "x-20260320T094640Z";
 const BRANCH: &str = "hotl/x";
 const MAIN: &str = "/demo";
 const WORKTREE: &str = "/.hotl-worktrees/demo/hotl-x";
 
 /// What a repository has to know here.
 #[derive(Debug)]
-struct Repo {
+pub(super) struct Repo {
     branch: Option<String>,
     worktree: bool,
     commits: u32,
@@ -34,7 +34,7 @@ struct Repo {
     conflict: bool,
 }
 
-fn commit(digit: char) -> String {
+pub(super) fn commit(digit: char) -> String {
     std::iter::repeat_n(digit, 40).collect()
 }
 
@@ -229,7 +229,7 @@ fn completed() -> (Run, Vec<u8>) {
     (run, ledger)
 }
 
-fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
+pub(super) fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
     let mut host = SimHost::new();
     host.disk.put("/demo/hotl-workflow-x.md", "plan");
     host.disk.put(&format!("{WORKTREE}/.git"), "gitdir: elsewhere");
@@ -245,7 +245,7 @@ fn machine() -> (SimHost, Rc<RefCell<Repo>>) {
 }
 
 /// The record, as its ledger makes it.
-fn records(host: &SimHost) -> Vec<Run> {
+pub(super) fn records(host: &SimHost) -> Vec<Run> {
     let bytes = host.disk.get(&format!("/state/runs/{ID}/ledger.jsonl")).expect("it is never lost");
     vec![ledger::read(bytes, None).expect("whole lines are sound").run]
 }

@@ -171,6 +171,7 @@ impl Runner {
                 Some("${{ github.token }}") => "token",
                 Some("${{ github.event.issue.number }}") => "7",
                 Some("${{ github.event.sender.login }}") => "sender",
+                Some("${{ secrets.MODEL_KEY }}") => "secret MODEL_KEY",
                 other => panic!("{other:?} is no variable that GitHub sets here"),
             };
             given.insert(name.as_str(), value.to_owned());
@@ -344,6 +345,108 @@ fn text_of_others_is_only_text() {
         let said = compile(&first, options).expect_exit(2).stderr;
         assert!(crate::flat(&said).contains(why), "{said}");
     }
+}
+
+/// What starts a workflow.
+#[derive(Clone, Copy)]
+struct Started {
+    event_name: &'static str,
+    label: &'static str,
+}
+
+impl Started {
+    /// Whether a condition holds, of those that compiled workflows have.
+    fn holds(self, condition: &str) -> bool {
+        let words = condition.trim_start_matches("${{").trim_end_matches("}}").trim();
+        let term = |term: &str| {
+            let (name, is_equal, value) = match (term.split_once(" == "), term.split_once(" != ")) {
+                (Some((name, value)), _) => (name, true, value),
+                (None, Some((name, value))) => (name, false, value),
+                (None, None) => panic!("{term} is no condition that is known here"),
+            };
+            let found = match name {
+                "github.event_name" => self.event_name,
+                "github.event.label.name" => self.label,
+                other => panic!("{other} is unknown here"),
+            };
+            (found == value.trim_matches('\'')) == is_equal
+        };
+        words.split(" || ").any(term)
+    }
+
+    /// The names of the jobs that are performed until one fails or waits for a reviewer, and the first
+    /// failure. A job whose condition does not hold is skipped, and so are all that need it.
+    fn perform(
+        self,
+        jobs: &[(String, Value)],
+        runner: impl Fn() -> Runner,
+    ) -> (Vec<String>, Option<String>) {
+        let mut performed = Vec::new();
+        for (name, job) in jobs {
+            let is_skipped = job["if"].as_str().is_some_and(|condition| !self.holds(condition));
+            if is_skipped || !job["environment"].is_null() {
+                break;
+            }
+            let mut job = job.clone();
+            job["steps"].as_array_mut().expect("there are steps").retain(|step| {
+                let condition = step["if"].as_str().filter(|words| !words.contains("always()"));
+                condition.is_none_or(|condition| self.holds(condition))
+            });
+            performed.push(name.clone());
+            if let Err(failure) = runner().perform(&job) {
+                return (performed, Some(failure));
+            }
+        }
+        (performed, None)
+    }
+}
+
+#[test]
+fn strangers_get_no_secret_and_start_nothing() {
+    let first = first();
+    let seen = first.path("../seen");
+    let agent = format!("printf %s \"$MODEL_KEY\" > {}; {AGENT}", seen.display());
+    let options = ["--agent-command", &agent, "--on-label", "go", "--secret", "MODEL_KEY"];
+    let document = compile(&first, &options).expect_exit(0).stdout;
+    let jobs = jobs(&document);
+    assert!(!jobs[0].1.to_string().contains("secrets."), "{}", jobs[0].1);
+    // Every job needs the one before, so none has a secret unless the first has passed.
+    for (before, (name, job)) in jobs.iter().zip(&jobs[1..]) {
+        assert_eq!(job["needs"], before.0, "{name}");
+        assert!(job["if"].is_null(), "{name} would run whatever came of the others");
+    }
+    let runner = |permission: &'static str| {
+        let runner = Runner::new(&first, None);
+        runner.machine.write("../bin/gh", HUB);
+        runner.machine.write("../home/permission", permission);
+        runner
+    };
+    let nothing_begun = || {
+        let refs = first.git_says(&["--git-dir", "../hub.git", "for-each-ref", "refs/onloop"]);
+        assert_eq!((refs.as_str(), seen.exists()), ("", false));
+    };
+    let labelled = |label| Started { event_name: "issues", label };
+    for permission in ["read\n", "none\n", "triage\n", "", "admin write\n", "writer\n"] {
+        let (performed, failure) = labelled("go").perform(&jobs, || runner(permission));
+        assert_eq!(performed, ["allowed"], "{permission:?}");
+        assert!(failure.unwrap().contains("sender may not write to this repository"));
+        nothing_begun();
+    }
+    for label in ["Go away", "go!", ""] {
+        let (performed, failure) = labelled(label).perform(&jobs, || runner("admin\n"));
+        assert_eq!((performed.len(), failure), (0, None), "{label:?}");
+        nothing_begun();
+    }
+    let (performed, failure) = labelled("go").perform(&jobs, || runner("write\n"));
+    assert_eq!(
+        (performed.as_slice(), failure),
+        (&["allowed".to_owned(), "step-1".to_owned()][..], None)
+    );
+    assert_eq!(fs::read_to_string(&seen).unwrap(), "secret MODEL_KEY");
+    // Who starts it by hand may write already; nobody is asked about them.
+    let by_hand = Started { event_name: "workflow_dispatch", label: "" };
+    let (performed, failure) = by_hand.perform(&jobs, || runner("read\n"));
+    assert_eq!((performed.len(), failure), (2, None));
 }
 
 /// `gh` of a repository in which only `sender` may write, with one issue.

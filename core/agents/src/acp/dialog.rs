@@ -15,6 +15,7 @@ use permission::OpenRequest;
 use super::StreamEvent;
 use super::call::{JudgedTool, ToolCall};
 use super::message::{METHOD_NOT_FOUND, Message, request};
+use super::mode;
 use super::model::{self, ModelChoice};
 use crate::lines::{StreamLine, StreamLines};
 use onloop_syntax::money::Money;
@@ -82,6 +83,7 @@ pub struct AcpVerdict {
 enum Phase {
     Initialize,
     Session(&'static str),
+    Mode,
     Model(&'static str),
     Prompt,
     Over,
@@ -92,6 +94,7 @@ impl Phase {
         match self {
             Phase::Initialize => "initialize",
             Phase::Session(method) | Phase::Model(method) => method,
+            Phase::Mode => "session/set_mode",
             Phase::Prompt => "session/prompt",
             Phase::Over => "nothing",
         }
@@ -107,6 +110,8 @@ pub struct AcpDialog {
     /// Id of our request that is under way.
     request: u64,
     session: Option<String>,
+    /// What is set in the session before the prompt, the last one first.
+    settings_due: Vec<(Phase, Value)>,
     version: Option<String>,
     /// Whether the agent loads sessions.
     loads: bool,
@@ -134,6 +139,7 @@ impl AcpDialog {
             phase: Phase::Initialize,
             request: 0,
             session: None,
+            settings_due: Vec::new(),
             version: None,
             loads: false,
             calls: BTreeMap::new(),
@@ -188,7 +194,9 @@ impl AcpDialog {
     /// How long the answer that is waited for may take; `None`: as long as the turn.
     pub fn wait_ms(&self) -> Option<u64> {
         match self.phase {
-            Phase::Initialize | Phase::Session(_) | Phase::Model(_) => Some(limits::ACP_ANSWER_MS),
+            Phase::Initialize | Phase::Session(_) | Phase::Mode | Phase::Model(_) => {
+                Some(limits::ACP_ANSWER_MS)
+            }
             Phase::Prompt | Phase::Over => None,
         }
     }
@@ -290,7 +298,7 @@ impl AcpDialog {
         match self.phase {
             Phase::Initialize => self.initialized(&answer),
             Phase::Session(_) => self.opened(&answer),
-            Phase::Model(_) => self.prompt(),
+            Phase::Mode | Phase::Model(_) => self.prepare(),
             Phase::Prompt => self.ended(&answer),
             Phase::Over => {}
         }
@@ -362,17 +370,30 @@ impl AcpDialog {
         let model = wanted.clone().or_else(|| model::current(answer));
         let version = self.version.clone();
         let choice = wanted.map_or(ModelChoice::Current, |wanted| model::choose(answer, &wanted));
-        let (method, mut params) = match choice {
+        match choice {
             ModelChoice::Missing(why) => return self.fail(why, None),
-            ModelChoice::Current => {
-                self.tell(&StreamEvent::Session { session, model, version });
-                return self.prompt();
+            ModelChoice::Current => {}
+            ModelChoice::Set(method, params) => {
+                self.settings_due.push((Phase::Model(method), params))
             }
-            ModelChoice::Set(method, params) => (method, params),
-        };
-        params["sessionId"] = json!(session);
+        }
+        // First of all, because a model may have modes of its own.
+        if let Some(mode) = mode::asking(answer) {
+            self.settings_due.push((Phase::Mode, json!({ "modeId": mode })));
+        }
         self.tell(&StreamEvent::Session { session, model, version });
-        self.ask(Phase::Model(method), &params);
+        self.prepare();
+    }
+
+    /// Sets what is left to be set in the session, then sends the prompt.
+    fn prepare(&mut self) {
+        match self.settings_due.pop() {
+            None => self.prompt(),
+            Some((phase, mut params)) => {
+                params["sessionId"] = json!(self.session);
+                self.ask(phase, &params);
+            }
+        }
     }
 
     fn prompt(&mut self) {

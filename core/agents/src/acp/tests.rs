@@ -268,6 +268,32 @@ fn a_model_is_set_in_the_way_that_the_agent_offers() {
 }
 
 #[test]
+fn an_agent_that_would_decide_itself_is_made_to_ask_before_it_gets_the_prompt() {
+    let session = json!({ "sessionId": "s", "modes": { "currentModeId": "auto", "availableModes": [
+        { "id": "default", "name": "Manual" }, { "id": "auto", "name": "Auto" },
+    ]}, "models": { "currentModelId": "a", "availableModels": [
+        { "modelId": "a", "name": "A" }, { "modelId": "b", "name": "B" },
+    ]}});
+    let mode = json!({ "sessionId": "s", "modeId": "default" });
+    let begun = || {
+        let mut turn = Turn::begin(None, Some("b"));
+        turn.initialized(json!({}));
+        turn.answer(session.clone());
+        assert_eq!((turn.method(), &turn.last()["params"]), ("session/set_mode", &mode));
+        turn
+    };
+    let mut turn = begun();
+    turn.answer(json!({}));
+    assert_eq!(turn.method(), "session/set_model");
+    turn.answer(json!({}));
+    assert_eq!(turn.method(), "session/prompt");
+    // It has announced the mode, so whatever keeps it from asking is not worked around.
+    let mut turn = begun();
+    turn.refuse(json!({ "code": -32601, "message": "no" }));
+    assert_eq!(turn.failure(), "no, in answer to `session/set_mode`");
+}
+
+#[test]
 fn permissions_hold_once_and_what_is_unknown_is_refused() {
     let mut turn = Turn::prompted();
     turn.update(json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "kind": "execute",

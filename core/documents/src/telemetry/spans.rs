@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 pub(super) use attempt::{operation, turn_error};
 
+use super::TurnPlace;
 use super::otlp::{Attributes, Span};
 use crate::ledger::{LedgerError, chain, sha256, walk};
 use onloop_run::{Acting, Event, Run, RunStatus, StepStatus, TurnRecord, Worker};
@@ -76,7 +77,7 @@ impl Trace {
     ) -> Result<Trace, LedgerError> {
         let (seed, at) = first_line(ledger)?;
         let mut trace = Trace {
-            id: sha256(format!("trace {seed}").as_bytes())[..32].to_owned(),
+            id: trace_id(&seed),
             spans: Vec::new(),
             turns: Vec::new(),
             attempts: BTreeMap::new(),
@@ -173,6 +174,24 @@ fn first_line(ledger: &[u8]) -> Result<(String, Timestamp), LedgerError> {
     let lines = chain(None, &ledger[..first])?;
     let (head, body) = lines.first().ok_or(LedgerError::Empty)?;
     Ok((head.sha256.clone(), time_of(body).unwrap_or(Timestamp::EPOCH)))
+}
+
+/// The id of the trace of the run with this ledger.
+pub(super) fn trace_of(ledger: &[u8]) -> Result<String, LedgerError> {
+    Ok(trace_id(&first_line(ledger)?.0))
+}
+
+/// The id of the span of a turn in the run with this ledger, which it has before it ends.
+pub(super) fn turn_of(ledger: &[u8], turn: TurnPlace) -> Result<String, LedgerError> {
+    Ok(turn_id(&first_line(ledger)?.0, turn))
+}
+
+fn trace_id(seed: &str) -> String {
+    sha256(format!("trace {seed}").as_bytes())[..32].to_owned()
+}
+
+fn turn_id(seed: &str, TurnPlace { step, attempt, earlier }: TurnPlace) -> String {
+    span_id(seed, &format!("turn {step}-{attempt}"), earlier as u64)
 }
 
 fn time_of(line: &str) -> Option<Timestamp> {

@@ -227,6 +227,80 @@ fn a_turn_says_what_the_conventions_name() {
 }
 
 #[test]
+fn calls_of_tools_are_within_their_turn() {
+    let mut book = Book::begin();
+    book.add(1_000, json!({ "event": "step_started", "step": 1 }));
+    book.add(2_000, started("agent", 1));
+    let mut turn = ended("completed", 100, "c1");
+    let call = |tool: &str, ms: i64, took_ms: u64, ending: &str| {
+        let at = at(ms).to_rfc3339_millis();
+        json!({ "tool": tool, "at": at, "took_ms": took_ms, "ending": ending })
+    };
+    // A clock may have jumped.
+    turn["calls"] = json!([
+        call("Bash", 3_000, 4_500, "done"),
+        call("Edit", 8_000, 10, "denied"),
+        call("Read", 1_000, 99_000, "failed"),
+        call("Grep", 70_000, 5, "open"),
+    ]);
+    turn["more_calls"] = 2.into();
+    book.add(62_000, turn);
+    let telemetry = rendered(&book, false);
+    let expected = "\
+        attempt > invoke_agent claude 2000..62000 -\n\
+        invoke_agent claude > execute_tool Bash 3000..7500 -\n\
+        invoke_agent claude > execute_tool Edit 8000..8010 denied\n\
+        invoke_agent claude > execute_tool Read 2000..62000 failed\n\
+        invoke_agent claude > execute_tool Grep 62000..62000 -\n";
+    assert!(outline(&telemetry).ends_with(expected), "{}", outline(&telemetry));
+    let spans = spans(&telemetry);
+    assert_eq!(attribute(&spans[3], "onloop.turn.calls"), Some(&json!("6")));
+    assert_eq!(attribute(&spans[4], "gen_ai.operation.name"), Some(&json!("execute_tool")));
+    assert_eq!(attribute(&spans[4], "gen_ai.tool.name"), Some(&json!("Bash")));
+    let ids: std::collections::BTreeSet<String> =
+        spans.iter().map(|span| span["spanId"].to_string()).collect();
+    assert_eq!(ids.len(), spans.len());
+    assert!(book.run.turns[0].calls.is_empty(), "only the ledger has them");
+}
+
+#[test]
+fn a_client_is_told_the_span_of_its_turn_before_it_begins() {
+    let told = |run: &Book, own: &Book, earlier: usize| {
+        let turn = TurnPlace { step: 1, attempt: 1, earlier };
+        trace_parent(&run.bytes, &own.bytes, turn).expect("sound ledgers")
+    };
+    let parent = |span: &Value| {
+        let id = |name: &str| span[name].as_str().expect("an id").to_owned();
+        format!("00-{}-{}-01", id("traceId"), id("spanId"))
+    };
+    let mut book = Book::begin();
+    book.add(1_000, json!({ "event": "step_started", "step": 1 }));
+    let first = told(&book, &book, 0);
+    book.add(2_000, ended("limited", 5, "c1"));
+    let second = told(&book, &book, book.run.turns_of(1, 1));
+    book.add(3_000, ended("completed", 5, "c1"));
+    let spans_of = spans(&rendered(&book, false));
+    assert_eq!([&spans_of[3], &spans_of[4]].map(parent), [first, second]);
+
+    let mut book = Book::begin();
+    book.add(1_000, json!({ "event": "step_forked", "step": 1, "run": "try.1", "base": "c" }));
+    let mut fork = Book::of(book.run.fork(ForkBeginning {
+        id: "try.1".to_owned(),
+        step: 1,
+        place: Place::default(),
+        base: "c".to_owned(),
+        at: at(1_000),
+    }));
+    fork.add(2_000, json!({ "event": "step_started", "step": 1 }));
+    let first = told(&book, &fork, 0);
+    fork.add(9_000, ended("completed", 100, "c1"));
+    let telemetry = render(&book.bytes, &[fork.bytes.clone()], false).expect("sound ledgers");
+    assert_eq!(parent(&spans(&telemetry)[3]), first);
+    let turn = TurnPlace { step: 1, attempt: 1, earlier: 0 };
+    assert!(trace_parent(b"", &fork.bytes, turn).is_err());
+}
+
+#[test]
 fn metrics_sum_up_the_whole_run() {
     let telemetry = rendered(&waiting(), false);
     let metrics = &telemetry.metrics["resourceMetrics"][0]["scopeMetrics"][0]["metrics"];

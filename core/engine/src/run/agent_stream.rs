@@ -49,6 +49,7 @@ impl Listener {
     /// Takes what the client wrote; returns what that adds to the transcript.
     pub fn push(&mut self, bytes: &[u8]) -> String {
         self.read_bytes += bytes.len() as u64;
+        self.state.set_time(self.io.now());
         self.state.push(bytes)
     }
 
@@ -56,6 +57,7 @@ impl Listener {
     /// over. Returns what that adds to the transcript.
     pub fn finish(&mut self, end: Option<&ProcessEnd>) -> String {
         let mut said = String::new();
+        self.state.set_time(self.io.now());
         if let Some(end) = end {
             for part in unread(&end.stdout, self.read_bytes) {
                 said += &self.state.push(&part);

@@ -7,6 +7,7 @@ use crate::state::config;
 use crate::state::store::{Paths, Store};
 use onloop_documents::telemetry;
 use onloop_effect::{Durability, Failure, FailureKind, HttpMethod, HttpSpec, Io, OptionalExt};
+use onloop_run::StepRecord;
 use onloop_syntax::limits;
 use onloop_syntax::syntax::file_uri::percent_decoded;
 use onloop_syntax::text;
@@ -29,16 +30,16 @@ struct Documents {
     metrics: String,
 }
 
+/// The variable by which a program learns which span it is a part of, as W3C Trace Context has it.
+const TRACE_PARENT: &str = "TRACEPARENT";
+
 /// Exports what is known about the run, also what an earlier export had.
 pub(crate) async fn export(io: &Io, store: &Store) {
-    let file = io.env("ONLOOP_OTLP_FILE");
-    let endpoint = io.env("OTEL_EXPORTER_OTLP_ENDPOINT");
-    let disabled = io.env("OTEL_SDK_DISABLED").unwrap_or_default();
-    let is_off = (file.is_none() && endpoint.is_none()) || disabled.eq_ignore_ascii_case("true");
     // What a fork does is exported with the run that it belongs to.
-    if is_off || store.run().fork_of.is_some() {
+    if is_off(io) || store.run().fork_of.is_some() {
         return;
     }
+    let (file, endpoint) = receivers(io);
     let Some(documents) = documents(io, store).await else { return };
     if let Some(file) = file
         && let Err(failure) = append(io, &io.caller_path(file), &documents).await
@@ -54,6 +55,42 @@ pub(crate) async fn export(io: &Io, store: &Store) {
             warn(io, &failure).await;
         }
     }
+}
+
+/// The file and the collector that get what is exported.
+fn receivers(io: &Io) -> (Option<&str>, Option<&str>) {
+    (io.env("ONLOOP_OTLP_FILE"), io.env("OTEL_EXPORTER_OTLP_ENDPOINT"))
+}
+
+fn is_off(io: &Io) -> bool {
+    let disabled = io.env("OTEL_SDK_DISABLED").unwrap_or_default();
+    receivers(io) == (None, None) || disabled.eq_ignore_ascii_case("true")
+}
+
+/// The variable that makes the client's own spans a part of the next turn at `record`; none where
+/// nothing is exported.
+pub(crate) async fn context(
+    io: &Io,
+    store: &Store,
+    record: &StepRecord,
+) -> Option<(&'static str, String)> {
+    if is_off(io) {
+        return None;
+    }
+    let run = store.run();
+    let (own, _) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await.ok()?;
+    // The spans of a fork are in the trace of the run that it belongs to.
+    let whole = match &run.fork_of {
+        Some(fork_of) => {
+            let path = Paths::new(store.home(), "", &fork_of.run).ledger();
+            io.read(&path, limits::RECORD_BYTES).await.ok()?.0
+        }
+        None => own.clone(),
+    };
+    let (step, attempt) = (record.step.number, record.attempts);
+    let turn = telemetry::TurnPlace { step, attempt, earlier: run.turns_of(step, attempt) };
+    let parent = telemetry::trace_parent(&whole, &own, turn).ok()?;
+    Some((TRACE_PARENT, parent))
 }
 
 async fn warn(io: &Io, failure: &Failure) {

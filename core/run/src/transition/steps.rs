@@ -108,7 +108,8 @@ impl Run {
             self.0.acting = None;
         }
         let ended_at = Some(at.whole_seconds());
-        self.0.turns.push(TurnRecord { ended_at, ..turn.clone() });
+        let turn = TurnRecord { ended_at, calls: Vec::new(), more_calls: 0, ..turn.clone() };
+        self.0.turns.push(turn);
         Ok(())
     }
 

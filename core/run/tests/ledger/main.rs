@@ -32,7 +32,16 @@ fn small() -> (Vec<u8>, Vec<Run>) {
         human(1, GateDecision::Approved),
         Event::StepStarted { step: 2 },
         Event::UsageReported(Usage { agents: 1, ..Usage::default() }),
-        Event::AgentEnded(turn(2)),
+        Event::AgentEnded(TurnRecord {
+            calls: vec![ToolCall {
+                tool: "Bash".to_owned(),
+                at,
+                took_ms: 7,
+                ending: ToolCallEnding::Failed,
+            }],
+            more_calls: 1,
+            ..turn(2)
+        }),
         Event::AgentEnded(TurnRecord {
             ending: Some(TurnEnding::Refused(WaitReason::Limited)),
             prices_as_of: Some("2026-10-01".to_owned()),

@@ -112,6 +112,8 @@ pub(super) fn turn(step: u32) -> TurnRecord {
         ending: Some(TurnEnding::Completed),
         is_idle: false,
         ended_at: None,
+        calls: Vec::new(),
+        more_calls: 0,
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) async fn update(
     url: &str,
 ) -> Result<(), CommandError> {
     let body = written(io, store).await;
-    if let Err(why) = Forge::of_address(url).edit(io, &context.home, url, &body).await? {
+    if let Err(why) = Forge::of_address(io, url).await.edit(io, &context.home, url, &body).await? {
         let why = text::one_line(&why);
         store.note(format!("warning: the text of {url} is not up to date: {why}"));
     }

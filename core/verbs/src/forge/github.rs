@@ -5,6 +5,7 @@ use super::{
     Words, last_address,
 };
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 pub(super) fn issue(name: &str) -> Call {
     Call::new(&["issue", "view", name, "--json", "number,title,url,body,comments"])
@@ -99,8 +100,27 @@ fn check(check: &Value) -> ServerCheck {
             let end = job.find(|c: char| !c.is_ascii_digit()).unwrap_or(job.len());
             job[..end].parse().ok()
         }),
+        is_optional: false,
         url,
     }
+}
+
+/// The checks that a merge needs.
+pub(super) fn required(url: &str) -> Call {
+    Call::new(&["pr", "checks", url, "--required", "--json", "name"])
+}
+
+pub(super) fn parse_required(said: &str) -> Option<BTreeSet<String>> {
+    let checks: Vec<Value> = serde_json::from_str(said).ok()?;
+    checks.iter().map(|check| check["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// Whether `gh` failed because no check is required, or because it is too old to say so: before 2.50
+/// it has no such option.
+pub(super) fn names_no_required(why: &str) -> bool {
+    ["no required checks reported", "no checks reported", "unknown flag"]
+        .iter()
+        .any(|known| why.contains(known))
 }
 
 pub(super) fn log(url: &str, job: u64) -> Option<Call> {
@@ -166,8 +186,8 @@ pub(super) fn merge(url: &str, commit: &str) -> Call {
 }
 
 /// Asking for the limits is not counted.
-pub(super) fn limit() -> Call {
-    Call::new(&["api", "rate_limit"])
+pub(super) fn limit(host: &str) -> Call {
+    Call::new(&["api", "--hostname", host, "rate_limit"])
 }
 
 pub(super) fn parse_limit(said: &str) -> Option<u64> {
@@ -213,6 +233,37 @@ mod tests {
         ];
         assert_eq!(read, expected);
         assert_eq!(parse_look(&said.replace("OPEN", "DRAFTED")), None);
+    }
+
+    #[test]
+    fn checks_that_are_not_required_are_optional() {
+        let required = parse_required(r#"[{"name": "test"}, {"name": "ci"}]"#).expect("a list");
+        let rollup = ["test", "lint", "ci"].map(|name| {
+            format!(r#"{{"name": "{name}", "status": "COMPLETED", "conclusion": "FAILURE"}}"#)
+        });
+        let said = format!(
+            r#"{{"state": "OPEN", "headRefOid": "c1", "statusCheckRollup": [{}]}}"#,
+            rollup.join(", ")
+        );
+        let seen = parse_look(&said).expect("it is understood");
+        let names = |checks: Vec<&ServerCheck>| {
+            checks.into_iter().map(|check| check.name.clone()).collect::<Vec<_>>()
+        };
+        assert!(seen.has_unpassed() && seen.optional(ServerResult::Failed).next().is_none());
+        let seen = seen.with_required(&required);
+        assert_eq!(names(seen.required(ServerResult::Failed).collect()), ["test", "ci"]);
+        assert_eq!(names(seen.optional(ServerResult::Failed).collect()), ["lint"]);
+        for said in ["", "{}", r#"[{"state": "SUCCESS"}]"#] {
+            assert_eq!(parse_required(said), None, "{said}");
+        }
+        for (why, expected) in [
+            ("no required checks reported on the 'hotl/x' branch", true),
+            ("no checks reported on the 'hotl/x' branch", true),
+            ("unknown flag: --json\n\nUsage:  gh pr checks", true),
+            ("HTTP 403: API rate limit exceeded", false),
+        ] {
+            assert_eq!(names_no_required(why), expected, "{why}");
+        }
     }
 
     #[test]

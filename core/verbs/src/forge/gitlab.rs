@@ -89,14 +89,16 @@ pub(super) fn jobs(url: &str, said: &str) -> Option<Call> {
 pub(super) fn parse_look(said: &str, jobs: &str) -> Option<Sighting> {
     let request: Value = serde_json::from_str(said).ok()?;
     let jobs: Vec<Value> = serde_json::from_str(jobs).ok()?;
-    let mut checks: Vec<ServerCheck> = jobs.iter().filter_map(check).collect();
+    let mut checks: Vec<ServerCheck> =
+        jobs.iter().map(check).collect::<Option<Vec<ServerCheck>>>()?;
     if let Some(status) = request["head_pipeline"]["status"].as_str() {
         // It fails and waits for other reasons than its jobs, too.
         let (name, url) = ("pipeline".to_owned(), word(&request["head_pipeline"]["web_url"]));
-        let has_failed = checks.iter().any(|check| check.result == ServerResult::Failed);
+        let has_failed =
+            checks.iter().any(|check| check.result == ServerResult::Failed && !check.is_optional);
         let result = result_of(status);
         if !(has_failed && result == ServerResult::Failed) {
-            checks.push(ServerCheck { name, result, url, job: None });
+            checks.push(ServerCheck { name, result, url, job: None, is_optional: false });
         }
     }
     Some(Sighting {
@@ -115,16 +117,14 @@ pub(super) fn parse_look(said: &str, jobs: &str) -> Option<Sighting> {
     })
 }
 
-/// A job that may fail does not count; one that a person starts has not begun.
+/// A job that may fail is optional; one that a person starts has not begun.
 fn check(job: &Value) -> Option<ServerCheck> {
-    if job["allow_failure"] == true {
-        return None;
-    }
     Some(ServerCheck {
         name: word(&job["name"]),
         result: result_of(job["status"].as_str()?),
         url: word(&job["web_url"]),
         job: job["id"].as_u64(),
+        is_optional: job["allow_failure"] == true,
     })
 }
 
@@ -257,10 +257,18 @@ mod tests {
             {"id": 46, "name": "docs", "status": "success", "allow_failure": false}]"#;
         let seen = parse_look(&request("failed"), jobs).expect("it is understood");
         assert_eq!((seen.openness, seen.conflicts), (Openness::Open, Some(true)));
-        let read: Vec<_> =
-            seen.checks.iter().map(|check| (&*check.name, check.result, check.job)).collect();
+        let read: Vec<_> = seen
+            .checks
+            .iter()
+            .map(|check| (&*check.name, check.result, check.job, check.is_optional))
+            .collect();
         let (failed, passed) = (ServerResult::Failed, ServerResult::Passed);
-        assert_eq!(read, [("test", failed, Some(44)), ("docs", passed, Some(46))]);
+        let expected = [
+            ("test", failed, Some(44), false),
+            ("lint", failed, Some(45), true),
+            ("docs", passed, Some(46), false),
+        ];
+        assert_eq!(read, expected);
         let seen = parse_look(&request("running"), "[]").expect("it is understood");
         assert_eq!(seen.checks[0].result, ServerResult::Pending);
     }

@@ -1,5 +1,7 @@
 //! What servers tell, in one form for all of them.
 
+use std::collections::BTreeSet;
+
 /// An issue as its server tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IssueText {
@@ -41,6 +43,34 @@ pub(crate) struct ServerCheck {
     pub(crate) url: String,
     /// The number of its job, where the server keeps a log of it.
     pub(crate) job: Option<u64>,
+    /// Whether the server says that a merge does not need it.
+    pub(crate) is_optional: bool,
+}
+
+impl Sighting {
+    /// The checks with this result that a merge needs.
+    pub(crate) fn required(&self, result: ServerResult) -> impl Iterator<Item = &ServerCheck> {
+        self.checks.iter().filter(move |check| check.result == result && !check.is_optional)
+    }
+
+    /// The checks with this result that a merge does not need.
+    pub(crate) fn optional(&self, result: ServerResult) -> impl Iterator<Item = &ServerCheck> {
+        self.checks.iter().filter(move |check| check.result == result && check.is_optional)
+    }
+
+    /// Whether it matters which of its checks are required.
+    pub(super) fn has_unpassed(&self) -> bool {
+        self.checks.iter().any(|check| check.result != ServerResult::Passed)
+    }
+
+    /// Marks every check as optional whose name is not among `required`. A name stands for all checks
+    /// that have it, as in the rules of a branch.
+    pub(super) fn with_required(mut self, required: &BTreeSet<String>) -> Sighting {
+        for check in &mut self.checks {
+            check.is_optional = !required.contains(&check.name);
+        }
+        self
+    }
 }
 
 /// How a check on the server stands.

@@ -46,7 +46,7 @@ pub(super) async fn checks(
     failed: &[&ServerCheck],
 ) -> Result<Feedback, CommandError> {
     let (url, folder) = (url(run), folder(run));
-    let forge = Forge::of_address(&url);
+    let forge = Forge::of_address(io, &url).await;
     let shown = limits::PROMPT_OUTPUT_BYTES / failed.len().clamp(1, LOGS);
     let mut output = String::new();
     for check in failed.iter().take(LOGS) {
@@ -66,13 +66,9 @@ pub(super) async fn checks(
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let are = if failed.len() == 1 {
-        "check of the pull request fails"
-    } else {
-        "checks of the pull request fail"
-    };
-    let count = failed.len();
-    let reason = text::ellipsis(&format!("{count} {are}: {}{more}", names.join(", ")), 300);
+    let are = if failed.len() == 1 { "check fails" } else { "checks fail" };
+    let (count, names) = (failed.len(), names.join(", "));
+    let reason = text::ellipsis(&format!("{count} {are} on the server: {names}{more}"), 300);
     Ok(Feedback::of(RepairCause::Checks, reason, output))
 }
 
@@ -141,7 +137,7 @@ pub(super) async fn reviews(
     run: &Run,
 ) -> Result<Result<Option<Feedback>, String>, CommandError> {
     let (url, folder) = (url(run), folder(run));
-    let forge = Forge::of_address(&url);
+    let forge = Forge::of_address(io, &url).await;
     let Some(tracked) = &run.pull_request else { return Ok(Ok(None)) };
     let answered: BTreeSet<&String> =
         tracked.repairs.iter().flat_map(|repair| &repair.reviews).collect();

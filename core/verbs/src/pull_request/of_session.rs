@@ -66,7 +66,7 @@ fn state(seen: &Sighting) -> Option<SessionRequest> {
         Openness::Open => {}
     }
     let named = |result| {
-        let checks = seen.checks.iter().filter(move |check| check.result == result);
+        let checks = seen.required(result);
         checks.map(|check| format!("`{}`", text::one_line(&check.name))).collect::<Vec<_>>()
     };
     let failed = named(ServerResult::Failed);

@@ -26,7 +26,8 @@ pub(super) enum Watched {
 enum Look {
     /// Checks run, or the server has not caught up.
     Pending,
-    Green,
+    /// The checks that a merge needs passed; this is why it is looked at no longer.
+    Green(String),
     Merged,
     Closed,
     /// Something has to change.
@@ -70,8 +71,8 @@ pub(super) async fn watch(io: &Io, store: &mut Store) -> Result<Watched, Command
 
 /// Waits until the server accepts requests again, where it says when that is.
 async fn wait_for_limit(io: &Io, store: &Store) -> Result<(), CommandError> {
-    let (forge, folder) = (Forge::of_address(&url(store.run())), folder(store.run()));
-    let until = forge.limited_until(io, &folder).await?;
+    let (forge, folder) = (Forge::of_address(io, &url(store.run())).await, folder(store.run()));
+    let until = forge.limited_until(io, &folder, &url(store.run())).await?;
     let now_s = io.now().as_millis().max(0) as u64 / 1000;
     let Some(wait_s) = until.and_then(|until| until.checked_sub(now_s)) else { return Ok(()) };
     io.note(format!("Rate limited for {}", text::span(wait_s * 1000))).await;
@@ -92,7 +93,7 @@ pub(super) fn folder(run: &Run) -> String {
 async fn look(io: &Io, store: &Store, begun_ms: i64) -> Result<Result<Look, String>, CommandError> {
     let run = store.run();
     let (url, folder) = (url(run), folder(run));
-    let forge = Forge::of_address(&url);
+    let forge = Forge::of_address(io, &url).await;
     let seen = match forge.look(io, &folder, &url).await? {
         Ok(seen) => seen,
         Err(why) => return Ok(Err(why)),
@@ -112,8 +113,7 @@ async fn look(io: &Io, store: &Store, begun_ms: i64) -> Result<Result<Look, Stri
     if seen.conflicts == Some(true) {
         return Ok(Ok(Look::Red(feedback::conflict(io, run).await?)));
     }
-    let failed: Vec<_> =
-        seen.checks.iter().filter(|check| check.result == ServerResult::Failed).collect();
+    let failed: Vec<_> = seen.required(ServerResult::Failed).collect();
     if !failed.is_empty() {
         // The log of a job is there once it has ended; the others need not be waited for.
         return Ok(Ok(Look::Red(feedback::checks(io, run, &failed).await?)));
@@ -125,35 +125,49 @@ async fn look(io: &Io, store: &Store, begun_ms: i64) -> Result<Result<Look, Stri
     }
     Ok(Ok(match is_pending(&seen, is_settling) {
         true => Look::Pending,
-        false => Look::Green,
+        false => Look::Green(passed(&seen)),
     }))
 }
 
-/// Checks appear some time after a push.
+/// Checks appear some time after a push: until then one that is optional may be the only one.
 fn is_pending(seen: &Sighting, is_settling: bool) -> bool {
-    let runs = seen.checks.iter().any(|check| check.result == ServerResult::Pending);
-    runs || seen.conflicts.is_none() || (seen.checks.is_empty() && is_settling)
+    let runs = seen.required(ServerResult::Pending).next().is_some();
+    let appears = seen.checks.is_empty() || seen.optional(ServerResult::Pending).next().is_some();
+    runs || seen.conflicts.is_none() || (is_settling && appears)
+}
+
+/// That the checks passed, with the optional ones that did not.
+fn passed(seen: &Sighting) -> String {
+    let failed = seen.optional(ServerResult::Failed);
+    let failed: Vec<String> = failed.map(|check| text::one_line(&check.name)).collect();
+    let checks = match failed.len() {
+        0 => return PullRequestState::Green.as_reason().to_owned(),
+        1 => "1 optional check fails".to_owned(),
+        count => format!("{count} optional checks fail"),
+    };
+    let names = failed.join(", ");
+    text::ellipsis(&format!("its required checks passed; {checks}: {names}"), 300)
 }
 
 /// Records what a look means; `None`: it is looked again.
 async fn settle(io: &Io, store: &mut Store, look: Look) -> Result<Option<Watched>, CommandError> {
     match look {
         Look::Pending => Ok(None),
-        Look::Green => {
+        Look::Green(passed) => {
             see(io, store, PullRequestState::Green, "").await?;
             if may_merge(io, store.run()).await && merge(io, store).await? {
                 return Ok(None);
             }
-            leave(io, store, "its checks passed".to_owned()).await.map(Some)
+            leave(io, store, passed).await.map(Some)
         }
         Look::Merged => {
             see(io, store, PullRequestState::Merged, "").await?;
-            leave(io, store, "it is merged".to_owned()).await?;
+            leave(io, store, PullRequestState::Merged.as_reason().to_owned()).await?;
             Ok(Some(Watched::Merged))
         }
         Look::Closed => {
             see(io, store, PullRequestState::Closed, "").await?;
-            leave(io, store, "it was closed without being merged".to_owned()).await.map(Some)
+            leave(io, store, PullRequestState::Closed.as_reason().to_owned()).await.map(Some)
         }
         Look::Red(feedback) => red(io, store, feedback).await.map(Some),
     }
@@ -224,7 +238,7 @@ async fn may_merge(io: &Io, run: &Run) -> bool {
 async fn merge(io: &Io, store: &Store) -> Result<bool, CommandError> {
     let (url, folder) = (url(store.run()), folder(store.run()));
     let commit = store.run().finished_commit.clone().unwrap_or_default();
-    match Forge::of_address(&url).merge(io, &folder, &url, &commit).await? {
+    match Forge::of_address(io, &url).await.merge(io, &folder, &url, &commit).await? {
         Ok(()) => Ok(true),
         Err(why) => {
             io.note(format!("warning: it was not merged: {}", text::one_line(&why))).await;

@@ -1,11 +1,12 @@
 //! The spans of one attempt: the turns of its agent and its checks.
 
-use super::{Reading, content};
+use super::{Reading, content, turn_id};
 use crate::run::check_type;
+use crate::telemetry::TurnPlace;
 use crate::telemetry::otlp::Attributes;
 use onloop_run::{
-    BlockReason, CheckResult, CheckVerdict, Run, StepStatus, TurnEnding, TurnRecord, Wait,
-    describe_check,
+    BlockReason, CheckResult, CheckVerdict, Run, StepStatus, ToolCall, ToolCallEnding, TurnEnding,
+    TurnRecord, Wait, describe_check,
 };
 use onloop_syntax::time::Timestamp;
 
@@ -47,14 +48,41 @@ impl Reading<'_> {
     pub(super) fn end_turn(&mut self, turn: &TurnRecord, run: &Run) {
         let parent = self.work(turn.step, run);
         let start = self.agents.remove(&turn.step).unwrap_or(self.trace.spans[parent].start);
+        let (step, attempt) = (turn.step, turn.attempt);
+        let earlier = run.turns_of(step, attempt).saturating_sub(1);
+        let id = turn_id(&self.seed, TurnPlace { step, attempt, earlier });
         let span = self.add(("invoke_agent", self.seq), parent, start);
+        span.id = id;
         span.name = format!("invoke_agent {}", turn.agent);
         span.is_client = true;
         span.attributes = turn_attributes(turn);
         span.attributes.int("onloop.attempt.number", turn.attempt);
         span.error = turn_error(turn);
         let took_ms = span.end.millis_since(span.start);
-        self.trace.turns.push((turn.clone(), took_ms));
+        let index = self.trace.spans.len() - 1;
+        for (number, call) in turn.calls.iter().enumerate() {
+            self.call(index, number, call);
+        }
+        let turn = TurnRecord { calls: Vec::new(), ..turn.clone() };
+        self.trace.turns.push((turn, took_ms));
+    }
+
+    /// A call of a tool, within its turn.
+    fn call(&mut self, turn: usize, number: usize, call: &ToolCall) {
+        let (begin, end) = (self.trace.spans[turn].start, self.trace.spans[turn].end);
+        let kind = format!("call {number}");
+        let span = self.add((&kind, self.seq), turn, begin);
+        span.name = format!("execute_tool {}", call.tool);
+        span.start = call.at.max(begin).min(end);
+        span.end = span.start.later(call.took_ms).min(end);
+        span.error = match call.ending {
+            ToolCallEnding::Failed => Some("failed"),
+            ToolCallEnding::Denied => Some("denied"),
+            ToolCallEnding::Done | ToolCallEnding::Open => None,
+        };
+        span.attributes.text("gen_ai.operation.name", "execute_tool");
+        span.attributes.text("gen_ai.tool.name", &call.tool);
+        span.attributes.text("onloop.tool.ending", call.ending.as_str());
     }
 
     /// An agent whose stream onloop does not read, a script or a person.
@@ -186,6 +214,7 @@ fn turn_attributes(turn: &TurnRecord) -> Attributes {
     }
     attributes.texts("onloop.turn.ending", turn.ending.map(TurnEnding::as_str));
     attributes.int("onloop.turn.denied_calls", turn.denied);
+    attributes.int("onloop.turn.calls", turn.calls.len() as u64 + turn.more_calls);
     attributes
 }
 

@@ -16,16 +16,20 @@ use super::{ActionOutcome, TurnStop, attempt_name, ended, spec, write_prompt};
 use crate::run::agent_stream;
 use crate::run::context::RunContext;
 use crate::run::options::TurnOptions;
+use crate::run::telemetry;
 use crate::sandbox::choice::Sandbox;
 use crate::spending::Spending;
 use crate::state::store::{Store, StoreError};
 use onloop_agents::confine::refused_line;
-use onloop_agents::{AgentState, Client, TurnClient, TurnSettings};
+use onloop_agents::{AgentState, CallEnd, Client, SeenCall, TurnClient, TurnSettings};
 use onloop_documents::turn_policy::{JudgedCall, TURN_POLICY_VARIABLE};
 use onloop_effect::{Io, Mechanism, ProcessSpec};
-use onloop_run::{Event, Run, StepRecord, TurnEnding, TurnRecord, WaitReason};
+use onloop_run::{
+    Event, Run, StepRecord, ToolCall, ToolCallEnding, TurnEnding, TurnRecord, WaitReason,
+};
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
+use onloop_syntax::text;
 use onloop_syntax::tokens::Tokens;
 
 /// Lets `client` act on the current attempt of a step, with `model` where that is not its own.
@@ -64,9 +68,7 @@ pub(super) async fn take(
 /// stopped serving an earlier turn of it.
 fn turn_name(run: &Run, record: &StepRecord) -> String {
     let attempt = attempt_name(record);
-    let is_earlier =
-        |turn: &&TurnRecord| turn.step == record.step.number && turn.attempt == record.attempts;
-    match run.turns.iter().filter(is_earlier).count() {
+    match run.turns_of(record.step.number, record.attempts) {
         0 => attempt,
         earlier => format!("{attempt}.{}", earlier + 1),
     }
@@ -120,6 +122,7 @@ impl Turn<'_> {
             .with_env(launch.env)
             .with_env([("ONLOOP_PROMPT_FILE", paths.prompt(&name))])
             .with_env([(TURN_POLICY_VARIABLE, paths.policy(&name))])
+            .with_env(telemetry::context(io, store, record).await)
             .stream_to(paths.stream(&name))
             .with_stdin(prompt);
         spec.capture_bytes = limits::AGENT_LINE_BYTES;
@@ -183,6 +186,22 @@ impl Turn<'_> {
         agent_stream::cost(state, self.guard.prices.as_ref())
     }
 
+    /// The calls of tools, without what they were about.
+    fn calls(&self, state: &AgentState) -> Vec<ToolCall> {
+        let now = self.io.now();
+        let call = |seen: &SeenCall| {
+            let (ended, ending) = match seen.ended {
+                None => (now, ToolCallEnding::Open),
+                Some((at, CallEnd::Done)) => (at, ToolCallEnding::Done),
+                Some((at, CallEnd::Failed)) => (at, ToolCallEnding::Failed),
+                Some((at, CallEnd::Denied)) => (at, ToolCallEnding::Denied),
+            };
+            let tool = self.io.redacted(&text::one_line(&seen.tool));
+            ToolCall { tool, at: seen.begun, took_ms: ended.millis_since(seen.begun), ending }
+        };
+        state.seen_calls().0.iter().map(call).collect()
+    }
+
     /// Records what the turn came to, whatever it was.
     fn book(
         &self,
@@ -213,6 +232,8 @@ impl Turn<'_> {
             ending: Some(ending),
             is_idle: state.is_idle(),
             ended_at: None,
+            calls: self.calls(state),
+            more_calls: state.seen_calls().1,
         };
         store.apply(Event::AgentEnded(turn)).map_err(StoreError::Overtaken)
     }

@@ -127,7 +127,7 @@ keys! {
     "review_from" (Arguments) "[]", None =>
         "Accounts whose review of a [pull request](pull-request.md) goes back to the agent, besides those who may write to the repository"
     "auto_merge" (Flag) "false", None =>
-        "Whether onloop merges a followed [pull request](pull-request.md) once its checks passed. Never at high risk, and never with an open warning or an unchecked step"
+        "Whether onloop merges a followed [pull request](pull-request.md) once its required checks passed. Never at high risk, and never with an open warning or an unchecked step"
     "telemetry.content" (Flag) "false", None =>
         "Whether exported [telemetry](telemetry.md) has texts: actions of steps, commands of checks, their outputs and findings of reviews"
     "notify.events" (Words(NoticeKind::WORDS)) "all", None =>

@@ -1,0 +1,33 @@
+// The adapters from npm through which Claude Code and Codex speak the Agent Client Protocol.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { adapter, claude, codex } from "./clients.mjs";
+import { drivenBy } from "./acp-runs.mjs";
+
+/** The adapters, and how each is started with the client that it drives. */
+const ADAPTERS = [
+  [claude, "claude-agent-acp"],
+  [codex, "codex-acp"],
+];
+
+for (const [client, name] of ADAPTERS) {
+  test(`${name} makes a file and continues its conversation`, async () => {
+    const script = [{ run: "echo one > one.txt" }, { say: "Done." }, { run: "echo two > one.txt" }, { say: "Done." }];
+    const { code, stderr, place, summary, heard } = await drivenBy(client, adapter(client, name), script);
+    assert.equal(code, 0, `${stderr}\n${JSON.stringify(summary)}`);
+    assert.equal(readFileSync(join(place.project, "one.txt"), "utf8"), "two\n");
+    assert.equal(summary.steps[0].attempts, 2);
+    assert.ok(heard.told.some((text) => text.includes("Make one.txt")), "the second turn has what the first was told");
+  });
+}
+
+test("claude-agent-acp would decide itself, and asks our rules instead", async () => {
+  const script = [{ run: "git push --force origin main" }, { run: "echo two > one.txt" }, { say: "Done." }];
+  const { code, summary, heard } = await drivenBy(claude, adapter(claude, "claude-agent-acp"), script);
+  assert.equal(code, 0, JSON.stringify(summary));
+  assert.equal(summary.steps[0].denied, 1);
+  assert.match(heard.results[0], /refused permission/);
+});
