@@ -27,7 +27,7 @@ const call = (id) => ({ id, session: "s", folder: "/w", tool: "Bash", target: `r
 /** Everything on a machine. */
 const board = (runs, calls = []) => ({
   now: NOW, states: STATES, out: "olw_out", days: [], agents: [], tokens: Object.fromEntries(calls.map(({ id }) => [id, `olw_${id}`])),
-  board: { runs, left_out: 0, sessions: [], calls },
+  board: { runs, left_out: 0, sessions: [], autos: [], calls },
 });
 
 /** A run at the gate of a step. */

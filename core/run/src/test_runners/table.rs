@@ -109,11 +109,13 @@ phrases! {
     OneRan "> Task {*}:test FAILED"
     NoTests "> No tests found for given includes: {*}"
     Misused "Task '{name}' not found in {*}"
+    Misused "Unknown command-line option '{*}'{*}"
     // Maven Surefire and Failsafe, and Maven itself.
     NoTests "{*}No tests to run."
     NoTests "{*}No tests {*}were executed!{*}"
     Counts "{*}Tests run: {ran}, Failures: {n}, Errors: {n}, Skipped: {skipped}"
     Misused "[ERROR] Unknown lifecycle phase \"{name}\".{*}"
+    Misused "Unable to parse command line options: {*}"
     // PHPUnit.
     NoTests "No tests executed!"
     Counts "OK ({passed} test{*}, {n} assertion{*})"
@@ -122,11 +124,17 @@ phrases! {
     Misused "Cannot open file \"{name}\".{*}"
     Misused "Test file \"{name}\" not found{*}"
     Misused "Could not open input file: {name}"
+    Misused "Unknown option \"{*}\""
     // RSpec.
     NoTests "No examples found."
     OneRan "{n} examples, {n} failures, {n} error{*} occurred outside of examples"
     Counts "{ran} example{*}, {n} failure{*}, {skipped} pending"
     Counts "{ran} example{*}, {n} failure{*}"
+    Misused "cannot load such file -- {name}"
+    // RSpec and Rake.
+    Misused "invalid option: {*}"
+    // Minitest.
+    Counts "{ran} runs, {n} assertions, {n} failures, {n} errors, {skipped} skips"
     // dotnet test.
     NoTests "No test is available in {*}"
     NoTests "No test matches the given testcase filter {*}"
@@ -135,13 +143,20 @@ phrases! {
     // ctest.
     NoTests "No tests were found!!!"
     Counts "{n}% tests passed, {n} tests failed out of {ran}"
+    Counts "{n}% tests passed out of {ran}"
+    Misused "Failed to change working directory to \"{name}\": {*}"
+    Misused "CMake Error: Unknown argument: {*}"
     // Test Anything Protocol.
     NoTests "1..0{*}"
     NoTests "ok {*} # SKIP{*}"
     OneRan "ok {*}"
     OneRan "not ok {*}"
     // Deno, Bun, and what many home-made runners write.
-    Counts "ok | {passed} passed{*} | {ran} failed{*}"
+    Counts "{*} | {passed} passed{*} | {ran} failed{*}"
+    Misused "error: Import '{name}' failed, not found."
+    NoTests "error: regex \"{*}\" matched 0 tests.{*}"
+    NoTests "The following filters did not match any test files:"
+    Misused "Test filter \"{name}\" had no matches"
     Counts "{passed} passed, {ran} failed{*}"
     Counts "{passed} pass"
     Counts "{ran} fail"
