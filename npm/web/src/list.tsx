@@ -201,9 +201,8 @@ function Autos({ autos, states, now }: { autos: Auto[]; states: Record<string, S
 
 function AutoItem({ auto, state, now }: { auto: Auto; state: State | undefined; now: number }) {
   return (
-    <li>
-      <Mark symbol={state?.mark ?? ""} />
-      <span><strong>{state?.words}</strong> <span dir="auto">rw-auto: {auto.now}</span></span>
+    <li class="call">
+      <Mark symbol={state?.mark ?? ""} /> <strong>{state?.words}</strong> <span dir="auto">rw-auto: {auto.now}</span>
       <span class="faint">{" "}· {auto.id} · <Ago at={auto.since} now={now} /> · in {auto.folder} · <code>{auto.stop}</code></span>
     </li>
   );

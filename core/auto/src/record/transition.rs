@@ -145,7 +145,9 @@ impl Auto {
         let target = reason.target();
         // By its own rules a route without work is done; a run would not know what to do.
         if target.is_none() && rules != Profile::Route {
-            return self.stop(AutoEnding::Undecided).after_saying(vec![Token::RouteOnly]);
+            let mut step = self.stop(AutoEnding::Undecided);
+            step.tokens.insert(0, Token::RouteOnly);
+            return step;
         }
         // The route has no line for a recovery.
         let announced = if reason.is_recovery() { Profile::Route } else { rules };

@@ -58,7 +58,7 @@ impl Run {
                 CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason } => reason,
                 CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => continue,
             };
-            let check = self.0.step(*step).and_then(|s| s.step.checks.get(result.check as usize));
+            let check = self.step(*step).and_then(|s| s.step.checks.get(result.check as usize));
             let is_negated = matches!(check, Some(Check::Shell(shell)) if shell.is_negated());
             let reason = match (clean, is_negated) {
                 (true, _) => {
