@@ -87,6 +87,7 @@ phrases! {
     Misused "{*}node: bad option: {*}"
     // npm, pnpm, yarn and Bun.
     Misused "npm {*} Missing script: \"{name}\""
+    Misused "Unknown command: \"{name}\""
     Misused "ERR_PNPM_NO_SCRIPT Missing script: {name}"
     Misused "error Command \"{name}\" not found."
     Misused "error: Script not found \"{name}\""
@@ -101,6 +102,7 @@ phrases! {
     Misused "stat {name}: directory not found"
     Misused "no required module provides package {name};{*}"
     Misused "go: cannot find main module{*}"
+    Misused "go {name}: unknown command"
     // Gradle.
     NoTests "> Task {*}:test NO-SOURCE"
     OneRan "> Task {*}:test"
