@@ -148,13 +148,14 @@ phrases! {
     Counts "{n}% tests passed out of {ran}"
     Misused "Failed to change working directory to \"{name}\": {*}"
     Misused "CMake Error: Unknown argument: {*}"
+    // Deno, whose lines could be of the next one.
+    Counts "{*} | {passed} passed{*} | {ran} failed{*}"
     // Test Anything Protocol.
     NoTests "1..0{*}"
     NoTests "ok {*} # SKIP{*}"
     OneRan "ok {*}"
     OneRan "not ok {*}"
     // Deno, Bun, and what many home-made runners write.
-    Counts "{*} | {passed} passed{*} | {ran} failed{*}"
     Misused "error: Import '{name}' failed, not found."
     NoTests "error: regex \"{*}\" matched 0 tests.{*}"
     NoTests "The following filters did not match any test files:"
