@@ -104,6 +104,21 @@ fn a_run_at_its_gate_waits_with_the_facts() {
 }
 
 #[test]
+fn a_killed_rw_auto_is_on_the_board() {
+    let mut machine = machine();
+    let note = r#"{"run":"rw-1","folder":"/demo\n","target":"rw-loop","cycle":2,
+        "since":"2026-03-20T09:00:00Z","host":"example","group":null}"#;
+    machine.disk.put("/state/auto/a.json", note);
+    machine.disk.put("/state/auto/b.json", "not a note");
+    let (board, _) = look(&mut machine, &Rc::default(), "");
+    let [auto] = &board.autos[..] else { panic!("{board:?}") };
+    assert_eq!((auto.id.as_str(), auto.state), ("rw-1", RunState::Interrupted));
+    assert_eq!(auto.now, "its process is gone; it waited for rw-loop in cycle 2");
+    assert!(auto.folder.starts_with("/demo") && !auto.folder.contains('\n'), "{}", auto.folder);
+    assert_eq!(auto.stop, "onloop stop rw-1");
+}
+
+#[test]
 fn whoever_has_looked_before_sees_what_a_newcomer_sees() {
     let mut machine = machine();
     assert_eq!(machine.run(RUN), Ended::Exit(Exit::Paused), "{}", machine.notes());

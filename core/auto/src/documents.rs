@@ -9,39 +9,7 @@ pub use scenario::*;
 pub use state::{AutoDocument, InvalidState};
 
 use crate::record::{AutoEnding, Dispatch};
-use onloop_effect::ProcessGroup;
 use onloop_syntax::time::Timestamp;
-
-/// A run that is under way, for the next run in its workspace and for overviews.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NotedRunDocument {
-    /// Its name.
-    pub run: String,
-    /// The folder of its workspace.
-    pub folder: String,
-    /// The child that it waits for: `rw-planner` or `rw-loop`.
-    pub target: String,
-    /// In which cycle.
-    pub cycle: u8,
-    /// Since when, RFC 3339.
-    pub since: String,
-    /// The machine that it runs on.
-    pub host: String,
-    /// The process group that the child was started in; `None`: no process of it runs.
-    pub group: Option<ProcessGroup>,
-}
-
-impl NotedRunDocument {
-    /// As JSON.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("it has only string keys")
-    }
-
-    /// `None` where `bytes` are anything else.
-    pub fn of(bytes: &[u8]) -> Option<NotedRunDocument> {
-        serde_json::from_slice(bytes).ok()
-    }
-}
 
 /// What we write into `.ai/runtime/rw-auto.lock`: one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

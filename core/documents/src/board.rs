@@ -24,6 +24,7 @@ pub use session::{SessionCard, SessionFacts, SessionStatus, session, unreadable_
 pub use spent::{Day, Spent, spent};
 
 use super::approval::PendingCall;
+use super::auto_run::AutoRunDocument;
 use onloop_run::NoticeKind;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -50,6 +51,8 @@ pub struct Board {
     /// Hands-off sessions: those that wait for a person first, those that are over last; of each kind
     /// the one that changed last first.
     pub sessions: Vec<SessionCard>,
+    /// Runs of rw-auto that are under way or were killed: the killed ones first.
+    pub autos: Vec<AutoCard>,
     /// Calls of tools that wait for a person, the oldest first.
     pub calls: Vec<CallCard>,
 }
@@ -246,6 +249,44 @@ pub struct WorkerCard {
     pub process: u32,
     /// The agent, by its name on the command line, where that is known.
     pub agent: Option<String>,
+}
+
+/// A run of rw-auto in a list. It has no record: its workspace says what is done.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AutoCard {
+    /// Its name.
+    pub id: String,
+    /// [`RunState::Running`], or [`RunState::Interrupted`] where it was killed.
+    pub state: RunState,
+    /// What goes on, as a clause.
+    pub now: String,
+    /// The folder of its workspace.
+    pub folder: String,
+    /// Since when.
+    #[serde(serialize_with = "moment_if")]
+    pub since: Option<Timestamp>,
+    /// The command that ends it, or what its child has left.
+    pub stop: String,
+}
+
+/// A run of rw-auto as a list shows it.
+pub fn auto_card(noted: &AutoRunDocument, state: RunState) -> AutoCard {
+    let AutoRunDocument { run, folder, target, cycle, since, .. } = noted;
+    let now = match state {
+        RunState::Interrupted => {
+            format!("its process is gone; it waited for {target} in cycle {cycle}")
+        }
+        _ => format!("{target} in cycle {cycle}"),
+    };
+    let id = text::one_line(run);
+    AutoCard {
+        stop: format!("onloop stop {id}"),
+        id,
+        state,
+        now: line(&now),
+        folder: text::one_line(folder),
+        since: Timestamp::parse(since),
+    }
 }
 
 /// A call of a tool that waits for a person.

@@ -8,6 +8,7 @@ pub mod agent;
 pub mod approval;
 pub mod attestation;
 pub mod audit_log;
+pub mod auto_run;
 pub mod board;
 pub mod client_version;
 pub mod cost;

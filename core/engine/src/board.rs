@@ -18,6 +18,7 @@ use crate::run::driver_lock::driving;
 use crate::run::gate::facts;
 use crate::run::instruction::instruction;
 use crate::run::options::remembered_options;
+use crate::state::auto_runs::{self, AutoRun};
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, read_ledger_of};
 use onloop_documents::board::{
@@ -113,6 +114,11 @@ impl ChangeWatcher {
         let sessions = self.sessions.look(io, self.roots(), around).await;
         self.folders.extend(self.sessions.folders());
         self.folders.push(pending::folder(io));
+        if let Ok(home) = StateHome::of(io) {
+            self.folders.push(home.auto_runs());
+        }
+        let mut autos: Vec<_> = auto_runs::all(io).await.iter().map(AutoRun::card).collect();
+        autos.sort_by_key(|auto| auto.state);
         let waits = calls.iter().filter(|call| call.answer.is_none()).map(board::call);
         Board {
             schema: board::SCHEMA,
@@ -120,6 +126,7 @@ impl ChangeWatcher {
             runs,
             left_out,
             sessions,
+            autos,
             calls: waits.collect(),
         }
     }

@@ -39,4 +39,5 @@ pub mod step_line;
 pub(crate) mod telemetry;
 pub mod trial;
 pub(crate) mod turn;
+pub mod unprotected;
 pub(crate) mod usage;

@@ -1,6 +1,7 @@
 //! What lies in the state home: ledgers, configuration, sessions, keys.
 
 pub mod audit_log;
+pub mod auto_runs;
 pub mod config;
 pub mod rebuild;
 pub mod receipt_key;

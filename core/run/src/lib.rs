@@ -57,7 +57,7 @@ pub use gate::{AutomaticReason, GateRule, HumanReason, approval_line, gate_rule,
 pub use next::{Blocker, Next, Question};
 pub use now::StatusSummary;
 pub use prompt::{continue_prompt, retry_prompt, step_prompt};
-pub use protect::{ProtectedAs, Protection};
+pub use protect::{ProtectedAs, Protection, may_change};
 pub use pull_request::*;
 pub use record::*;
 pub use report::{describe_check, render_report};

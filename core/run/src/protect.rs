@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::record::{Run, StepRecord};
 use onloop_workflow::implied::{Implied, implied_by};
-use onloop_workflow::{Risk, named};
+use onloop_workflow::{Risk, Step, named};
 
 /// Files that no agent may change, by their paths relative to the execution root.
 #[derive(Clone, Debug, Default)]
@@ -94,10 +94,15 @@ impl FilePatterns {
     }
 }
 
+/// Whether the step is meant to change a file that checks depend on.
+pub fn may_change(step: &Step, path: &str) -> bool {
+    FilePatterns::of(&step.may_change).name(path)
+}
+
 impl StepRecord {
-    /// Whether the step is meant to change a file that checks depend on.
+    /// Whether the step is [meant to change](may_change) a file that checks depend on.
     pub fn may_change(&self, path: &str) -> bool {
-        FilePatterns::of(&self.step.may_change).name(path)
+        may_change(&self.step, path)
     }
 }
 

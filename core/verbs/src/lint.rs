@@ -1,16 +1,14 @@
 //! `onloop lint`: reports what is wrong with workflow files and applies safe fixes.
 
-use std::collections::BTreeSet;
-
-use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io, Version};
+use onloop_effect::{Durability, Exit, Expect, FailureKind, Io, Version};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::workflow::find_workflow;
+use onloop_engine::run::unprotected::{protection_hint, suggested_protection, warned_about};
 use onloop_syntax::diagnostic::json::FileFindings;
 use onloop_syntax::diagnostic::{self, Diagnostic, Severity};
 use onloop_syntax::limits;
 use onloop_syntax::text::{counted, one_line};
-use onloop_workflow::implied::implied_by;
-use onloop_workflow::{self as workflow, FileClass, Risk, named};
+use onloop_workflow::{self as workflow, FileClass};
 
 /// What to lint, and how to say what was found.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -259,28 +257,14 @@ async fn say_to_people(io: &Io, files: &[Linted]) {
     }
 }
 
-/// Names the files of the repository that checks run and that nothing protects: an agent that changes
-/// one changes what verifies it. No finding: the file is sound without.
+/// Names the files of the repository that checks run and that nothing protects, and those that the
+/// last run was warned about: an agent that changes one changes what verifies it. No finding: the
+/// file is sound without.
 async fn suggest_protection(io: &Io, file: &Linted) {
     let Some(plan) = workflow::parse(&file.path, &file.source).plan else { return };
-    if !plan.protect.is_empty() || plan.risk == Risk::High {
-        return;
-    }
-    let checks = || plan.steps.iter().flat_map(|step| &step.checks);
-    let implied = checks().flat_map(implied_by).flat_map(|implied| implied.paths);
-    let named: BTreeSet<String> = checks().flat_map(named::run_by).chain(implied).collect();
-    let mut found = Vec::new();
-    for path in named.iter().take(limits::CHANGED_CHECK_FILES) {
-        if io.stat(path).await.is_ok_and(|stat| stat.kind == FileKind::File) {
-            found.push(one_line(path));
-        }
-    }
-    if let Some(list) = (!found.is_empty()).then(|| found.join(", ")) {
-        io.note(format!(
-            "suggestion: checks run files that an agent may change; in the frontmatter, this\n  keeps \
-             them as they are:\n    protect: [{list}]"
-        ))
-        .await;
+    let warned = warned_about(io, &file.path).await;
+    if let Some(line) = suggested_protection(io, &io.start().cwd, &plan, &warned).await {
+        io.note(protection_hint(&line)).await;
     }
 }
 

@@ -1,6 +1,5 @@
 //! Looking at runs: `status`, `list`, `next`, `summary`.
 
-use crate::auto::noted::{self, FoundRun};
 use onloop_documents as documents;
 use onloop_documents::board::{self, Driving};
 use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
@@ -12,6 +11,7 @@ use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::driving_of;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction_of};
+use onloop_engine::state::auto_runs::{self, AutoRun};
 use onloop_engine::state::store::Store;
 use onloop_run::{Platform, Run, StatusSummary, render_summary, sandbox_line, step_list};
 use onloop_syntax::text;
@@ -61,10 +61,12 @@ const NO_RUNS: &str = "No runs here. Start one with `onloop run FILE`.";
 /// `onloop status`.
 pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
     if let Some(id) = args.run.as_deref() {
-        if !args.json
-            && let Some(auto) = noted::named(io, id).await
-        {
-            io.result(auto.entry(io.now())).await;
+        if let Some(auto) = auto_runs::named(io, id).await {
+            let shown = match args.json {
+                true => json_lines(&auto.entry_document()),
+                false => auto.entry(io.now()),
+            };
+            io.result(shown).await;
             return Ok(Exit::Done);
         }
         return status_of(io, id, args.json).await;
@@ -83,9 +85,9 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
 }
 
 /// The runs of rw-auto in this folder, above and below it.
-async fn autos_around(io: &Io) -> Vec<FoundRun> {
+async fn autos_around(io: &Io) -> Vec<AutoRun> {
     let cwd = &io.start().cwd;
-    let mut found = noted::all(io).await;
+    let mut found = auto_runs::all(io).await;
     found.retain(|auto| auto.is_around(cwd));
     found
 }
@@ -96,7 +98,7 @@ pub async fn list(io: &Io, args: &ListArgs) -> Result<Exit, CommandError> {
         true => {
             let mut found = find_everywhere(io).await;
             found.retain(|found| !found.is_fork());
-            (found, noted::all(io).await, "No runs on this machine.")
+            (found, auto_runs::all(io).await, "No runs on this machine.")
         }
         false => (find_all(io).await, autos_around(io).await, NO_RUNS),
     };
@@ -104,10 +106,11 @@ pub async fn list(io: &Io, args: &ListArgs) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Shows runs, and those of rw-auto, which are not in JSON: they have no record to work with.
-async fn show(io: &Io, (found, autos): (&[Found], &[FoundRun]), json: bool, nothing: &str) {
+/// Shows runs, and those of rw-auto before them.
+async fn show(io: &Io, (found, autos): (&[Found], &[AutoRun]), json: bool, nothing: &str) {
     if json {
-        let all: Vec<_> = found.iter().map(Found::document).collect();
+        let autos = autos.iter().map(AutoRun::entry_document);
+        let all: Vec<_> = autos.chain(found.iter().map(Found::document)).collect();
         let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
         io.result(json + "\n").await;
     } else if found.is_empty() && autos.is_empty() {

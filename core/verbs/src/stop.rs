@@ -1,6 +1,5 @@
 //! `onloop stop`: interrupts the process that drives a run, from anywhere on the machine.
 
-use crate::auto::noted::{self, FoundRun};
 use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
@@ -8,6 +7,7 @@ use onloop_engine::run::advice::next_commands;
 use onloop_engine::run::background::driver_to_stop;
 use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::forks;
+use onloop_engine::state::auto_runs::{self, AutoRun};
 use onloop_engine::state::store::Store;
 
 /// How often it is looked whether the driver has ended, and for how long.
@@ -34,7 +34,7 @@ pub struct StopArgs {
 pub(crate) async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError> {
     demand_person(io, "stopping a run").await?;
     if let Some(name) = args.run.as_deref()
-        && let Some(found) = noted::named(io, name).await
+        && let Some(found) = auto_runs::named(io, name).await
     {
         return stop_auto(io, &found, args.now).await;
     }
@@ -61,7 +61,7 @@ pub(crate) async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError>
 }
 
 /// Interrupts a run of rw-auto; of one that was killed, ends what its child left.
-async fn stop_auto(io: &Io, found: &FoundRun, now: bool) -> Result<Exit, CommandError> {
+async fn stop_auto(io: &Io, found: &AutoRun, now: bool) -> Result<Exit, CommandError> {
     let id = found.id();
     let Some(LockHolder { process, role, .. }) = found.process.clone() else {
         found.give_up(io).await?;
@@ -79,7 +79,7 @@ async fn stop_auto(io: &Io, found: &FoundRun, now: bool) -> Result<Exit, Command
         Ok(()) | Err(_) => {}
     }
     for _ in 0..LOOKS {
-        match noted::named(io, id).await {
+        match auto_runs::named(io, id).await {
             Some(found) if found.process.is_some() => io.sleep(LOOK_EVERY_MS).await?,
             left => {
                 if let Some(killed) = left {

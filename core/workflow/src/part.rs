@@ -49,7 +49,8 @@ const TEST_WORDS: &str = "test tests fixture fixtures mock mocks stub stubs snap
 /// Words in the names of scripts whose purpose is to check.
 const SCRIPT_WORDS: &str = "check checks verify validate lint smoke ci";
 
-/// Words in the names of modules that such a script uses, where its folder has other files too.
+/// Words in the names of modules, and of their folders, that such a script in the top folder uses,
+/// where other files are beside it.
 const HELPER_WORDS: &str = "helper helpers util utils lib common support check checks verify \
     assert asserts expect expected";
 
@@ -141,8 +142,9 @@ impl CheckScope {
             .script_folders
             .iter()
             .any(|scripts| folder == scripts || folder.starts_with(&format!("{scripts}/")));
+        let first = folder.split('/').next().filter(|first| !first.is_empty());
         let beside_top_script =
-            self.has_top_script && folder.is_empty() && has_word(name, HELPER_WORDS);
+            self.has_top_script && has_word(first.unwrap_or(name), HELPER_WORDS);
         if in_script_folder || beside_top_script {
             return Some(by_place(path).unwrap_or(Part::Tool));
         }
@@ -279,6 +281,10 @@ mod tests {
             ("make test", "lint.sh", Some(Tool)),
             ("python3 check.py", "helper.py", Some(Tool)),
             ("python3 check.py", "greet.py", None),
+            ("python3 check.py", "lib/h.py", Some(Tool)),
+            ("python3 check.py", "check_helpers/deep/h.py", Some(Tool)),
+            ("python3 check.py", "shop/lib.py", None),
+            ("python3 manage.py test", "lib/h.py", None),
             ("python3 manage.py test", "helper.py", None),
             ("python3 acceptance/check.py", "acceptance/lib/h.py", Some(Tool)),
             ("mvn test", "src/test/java/CartTest.java", Some(Test)),

@@ -29,7 +29,7 @@ fn at(minutes_ago: i64) -> Timestamp {
 fn board(runs: Vec<RunCard>) -> Board {
     let schema = SCHEMA;
     let (sessions, calls) = (Vec::new(), Vec::new());
-    Board { schema, at: at(0), runs, left_out: 0, sessions, calls }
+    Board { schema, at: at(0), runs, left_out: 0, sessions, autos: Vec::new(), calls }
 }
 
 fn card(id: &str, state: RunState, now: &str) -> RunCard {

@@ -15,6 +15,7 @@ const POLICY =
 const STATES = {
   waits: { mark: "⏸", words: "Waiting for you", needs_person: true, is_over: false },
   running: { mark: "→", words: "Running", needs_person: false, is_over: false },
+  interrupted: { mark: "■", words: "Interrupted", needs_person: true, is_over: false },
 };
 const HOSTILE = "<img src=x onerror=\"document.title='owned'\">";
 
@@ -25,9 +26,9 @@ const card = (more = {}) => ({
 const call = (id) => ({ id, session: "s", folder: "/w", tool: "Bash", target: `rm ${id}`, complete: true, reason: "asked", since: NOW });
 
 /** Everything on a machine. */
-const board = (runs, calls = []) => ({
+const board = (runs, calls = [], autos = []) => ({
   now: NOW, states: STATES, out: "olw_out", days: [], agents: [], tokens: Object.fromEntries(calls.map(({ id }) => [id, `olw_${id}`])),
-  board: { runs, left_out: 0, sessions: [], calls },
+  board: { runs, left_out: 0, sessions: [], autos, calls },
 });
 
 /** A run at the gate of a step. */
@@ -371,4 +372,16 @@ test("cost and runs by day are drawn; what did not happen is not", async (t) => 
   await change({ ...facts, days: [day("2026-11-23", { runs: 1 })] });
   assert.deepEqual(await page.locator(".chart figcaption").allInnerTexts(), ["Runs by day 1 run in 30 days"]);
   assert.match(await page.locator("#cost summary").innerText(), /no turn of an agent/);
+});
+
+test("a run of rw-auto is listed, and a killed one waits", async (t) => {
+  const auto = (id, state, now) => ({ id, state, now, folder: "/w", since: NOW, stop: `onloop stop ${id}` });
+  const autos = [auto("rw-1", "interrupted", `its process is gone ${HOSTILE}`), auto("rw-2", "running", "rw-loop in cycle 2")];
+  const { page } = await opened(t, board([], [], autos));
+  assert.equal(await page.locator("h1").textContent(), "1 thing waits for you");
+  const waiting = page.locator(".inbox > li");
+  assert.equal(await waiting.count(), 1);
+  assert.match(await waiting.textContent(), /Interrupted rw-auto: its process is gone <img .* · rw-1 .* in \/w · onloop stop rw-1$/u);
+  assert.match(await page.locator(".sessions > li").nth(1).textContent(), /Running rw-auto: rw-loop in cycle 2 · rw-2/u);
+  assert.equal(await page.title(), "onloop");
 });

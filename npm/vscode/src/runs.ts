@@ -3,6 +3,8 @@
 /** An element of `onloop status --json`. */
 export interface RunEntry {
   run_id: string;
+  /** `rw-auto` for a run of rw-auto; missing for others. */
+  kind?: string;
   /**
    * `running`, `interrupted`, `paused`, `blocked`, `ready_to_finish`, `completed`, `abandoned`,
    * `untrusted` or `unreadable`.

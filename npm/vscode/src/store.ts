@@ -60,7 +60,8 @@ export class Store {
     const { exit, result, notes } = await runProgram(this.#core, { folder, argv: ["status", "--all", "--json"] });
     if (exit !== EXIT.done) throw new Error(notes.trim());
     const entries = JSON.parse(result) as RunEntry[];
-    return inOrder(entries.map(known)).slice(0, SHOWN_RUNS);
+    // A run of rw-auto has no record to show.
+    return inOrder(entries.filter(({ kind }) => kind === undefined).map(known)).slice(0, SHOWN_RUNS);
   }
 }
 

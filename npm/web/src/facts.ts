@@ -94,6 +94,16 @@ export interface Session {
   changed_at?: string;
 }
 
+/** A run of rw-auto that is under way or was killed. */
+export interface Auto {
+  id: string;
+  state: string;
+  now: string;
+  folder: string;
+  since?: string;
+  stop: string;
+}
+
 export interface Cost {
   name: string;
   turns: number;
@@ -108,7 +118,7 @@ export interface Day extends Cost {
 }
 
 export interface Board extends Common {
-  board: { runs: Card[]; left_out: number; sessions: Session[]; calls: Call[] };
+  board: { runs: Card[]; left_out: number; sessions: Session[]; autos: Auto[]; calls: Call[] };
   days: Day[];
   agents: Cost[];
   /** The token for each call that waits. */

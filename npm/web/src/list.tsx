@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { Costs } from "./costs.js";
-import type { Board, Call, Card, Session, State } from "./facts.js";
+import type { Auto, Board, Call, Card, Session, State } from "./facts.js";
 import { useKeys } from "./keys.js";
 import type { Said } from "./live.js";
 import { post, useNow } from "./live.js";
@@ -18,9 +18,10 @@ const RUNS_AT_ONCE = 60;
 
 export function List({ facts, query, look }: { facts: Board; query: URLSearchParams; look: () => void }) {
   const now = useNow(facts.now);
-  const { runs, calls, sessions, left_out: leftOut } = facts.board;
+  const { runs, calls, sessions, autos, left_out: leftOut } = facts.board;
   const waiting = runs.filter((run) => run.state === "waits");
-  const count = waiting.length + calls.length;
+  const killed = autos.filter((auto) => facts.states[auto.state]?.needs_person === true);
+  const count = waiting.length + calls.length + killed.length;
   const shown = filtered(runs, query);
   const [most, setMost] = useState(INBOX_AT_ONCE);
   const [mostRuns, setMostRuns] = useState(RUNS_AT_ONCE);
@@ -53,6 +54,7 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
         <ul class="inbox" aria-label="Waiting for you">
           {waiting.slice(0, most).map((run) => <WaitingRun key={run.id} run={run} now={now} />)}
           {calls.slice(0, Math.max(0, most - waiting.length)).map((call) => <WaitingCall key={call.id} call={call} token={facts.tokens[call.id] ?? ""} now={now} look={look} />)}
+          {killed.slice(0, Math.max(0, most - waiting.length - calls.length)).map((auto) => <AutoItem key={auto.id} auto={auto} state={facts.states[auto.state]} now={now} />)}
         </ul>
       )}
       {count > most && <button type="button" onClick={() => setMost(count)}>Show all {count}</button>}
@@ -73,6 +75,7 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
         </>
       )}
       {leftOut > 0 && <p class="faint">{counted(leftOut, "older run")} not shown: <code>onloop list --everywhere</code></p>}
+      <Autos autos={autos} states={facts.states} now={now} />
       <Sessions sessions={sessions} now={now} />
       <Costs days={facts.days} agents={facts.agents} now={now} />
     </main>
@@ -190,6 +193,25 @@ export function Bar({ done, steps }: { done: number; steps: number }) {
     <>
       <progress max={steps} value={done} aria-label={`${done} of ${counted(steps, "step")} done`} /> <span aria-hidden="true">{done}/{steps}</span>
     </>
+  );
+}
+
+function Autos({ autos, states, now }: { autos: Auto[]; states: Record<string, State>; now: number }) {
+  if (autos.length === 0) return null;
+  return (
+    <>
+      <h2>rw-auto</h2>
+      <ul class="sessions">{autos.map((auto) => <AutoItem key={auto.id} auto={auto} state={states[auto.state]} now={now} />)}</ul>
+    </>
+  );
+}
+
+function AutoItem({ auto, state, now }: { auto: Auto; state: State | undefined; now: number }) {
+  return (
+    <li class="call">
+      <Mark symbol={state?.mark ?? ""} /> <strong>{state?.words}</strong> <span dir="auto">rw-auto: {auto.now}</span>
+      <span class="faint">{" "}· {auto.id} · <Ago at={auto.since} now={now} /> · in {auto.folder} · <code>{auto.stop}</code></span>
+    </li>
   );
 }
 

@@ -398,8 +398,9 @@ fn a_workspace_is_laid_out_once() {
     assert_eq!(code(&ended), 14, "a new workspace has nothing to do");
     let args = verb(AutoVerb::Route(RouteArgs::default()));
     let routed = machine.run(|io| auto(io, args), &mut nobody);
-    assert!(routed.stdout.ends_with("AUTO_ROUTE_REASON=NO_WORK\nNEXT_COMMAND=done\n"));
-    assert_eq!(code(&routed), 0);
+    let said = "AUTO_ROUTE_UNDECIDED\nAUTO_ROUTE_TARGET=rw-planner\nNEXT_COMMAND=rw-planner\n";
+    assert!(routed.stdout.ends_with(said), "as a run says it: {}", routed.stdout);
+    assert_eq!(code(&routed), 14);
     assert!(!machine.path(LOCK_PATH).exists());
 }
 

@@ -92,7 +92,10 @@ fn no_credentials_of_a_home_can_be_read() {
 fn toolchains_are_seen_and_whatever_the_user_adds() {
     for mechanism in mechanisms() {
         let place = Place::new();
-        for path in [".cargo/bin/tool", ".foo/a", "tools/x/share/a", ".nvm/a"] {
+        let files = [".cargo/bin/tool", ".foo/a", "tools/x/share/a", ".nvm/a"];
+        let environments =
+            ["env/bin/a", "env/lib/a", "env/pyvenv.cfg", "other/lib/a", "pyvenv.cfg"];
+        for path in files.iter().chain(&environments) {
             place.write(&format!("home/{path}"), "seen\n");
         }
         place.write("home/tools/x/bin/x", "#!/bin/sh\ncat \"${0%/*}/../share/a\"\n");
@@ -104,12 +107,17 @@ fn toolchains_are_seen_and_whatever_the_user_adds() {
             let mut command = place.command(crate::workspace::program(), "wt");
             let path = std::env::var("PATH").unwrap();
             let own = place.path("home/.local/bin");
-            command.env("PATH", format!("{}:{path}", own.display())).env_remove("CARGO_HOME");
+            let more =
+                ["env/bin", "other/bin", "bin"].map(|folder| place.path(&format!("home/{folder}")));
+            let more = more.map(|folder| folder.display().to_string()).join(":");
+            let path = format!("{}:{more}:{path}", own.display());
+            command.env("PATH", path).env_remove("CARGO_HOME");
             command.args(["confine", "--with", mechanism, "--", "sh", "-c", line]);
             crate::workspace::Run::from(command.output().unwrap())
         };
         let seen = try_it("cat ~/.cargo/bin/tool ~/.nvm/a && readlink -f ~/.local/bin/x");
         assert!(seen.stdout.starts_with("seen\nseen\n"), "{mechanism}: {seen:?}");
+        assert_eq!(try_it("cat ~/env/lib/a; cat ~/other/lib/a").stdout, "seen\n", "{mechanism}");
         let led = try_it("sh \"$(readlink -f \"$(command -v x)\")\"");
         assert_eq!(led.stdout, "seen\n", "{mechanism}: {led:?}");
         let missing = try_it("cat ~/.foo/a");

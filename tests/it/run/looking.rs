@@ -87,6 +87,15 @@ fn status_says_who_works() {
         "{status}"
     );
     assert!(status.contains("\nThen: its 1 check\n"), "{status}");
+    // What the driver does itself is nobody else's command.
+    let next = project.onloop(&["next"]).expect_exit(0).stdout;
+    assert_eq!(
+        next,
+        format!("act (step 1)\n# process {} drives this run: wait for it\n", child.id())
+    );
+    let json = project.onloop(&["next", "--json"]).expect_exit(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["driver"], &json["commands"]), (&child.id().into(), &serde_json::json!([])));
     project.write("go", "");
     super::output_of(child).expect_exit(0);
 }

@@ -37,6 +37,18 @@ fn a_worktree_keeps_the_checkout_as_it_was() {
 }
 
 #[test]
+fn what_is_advised_instead_of_a_lost_worktree_keeps_the_agent() {
+    let project = repository();
+    project.onloop(&["run", FILE]).expect_exit(0);
+    let line =
+        ["run", FILE, "--fresh", "--on-existing", "recreate", "--agent-command", "echo > out.txt"];
+    let refused = project.onloop(&line).expect_exit(4);
+    let fresh = super::command_below(&refused, "the next free name");
+    assert_eq!(fresh, format!("onloop run --fresh {FILE} --agent-command 'echo > out.txt'"));
+    project.shell(&fresh).expect_exit(0);
+}
+
+#[test]
 fn a_branch_in_place() {
     let project = repository();
     project.onloop(&["run", FILE, "--mode", "branch"]).expect_exit(0);

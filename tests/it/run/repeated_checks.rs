@@ -40,8 +40,9 @@ fn a_command_behind_a_bang_must_not_succeed_at_the_end() {
     );
     let run = run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: failed, done");
-    let why = "passed before, but not after the last step";
-    assert!(run.stderr.contains(why), "{}", run.stderr);
+    let why = "passed before, but not after the last step: exit code 1. A check of how things were \
+               before the work has `expect: fail` instead of `!`";
+    assert!(crate::flat(&run.stderr).contains(why), "{}", run.stderr);
 }
 
 #[test]

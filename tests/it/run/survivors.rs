@@ -1,6 +1,7 @@
 //! What an onloop that was killed has left running, and what the next one does about it.
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use super::agents::assert_gone;
 use super::{begin, output_of, project, standing, wait_until};
@@ -72,6 +73,13 @@ fn what_a_check_left_is_ended_where_an_agent_drives_step_by_step() {
 
 const AUTO: [&str; 4] = ["auto", "--agent-command", "sh agent.sh", "a feature"];
 
+/// The only run in a list.
+fn only_entry(project: &Workspace, words: &[&str]) -> Value {
+    let list: Value = serde_json::from_str(&project.onloop(words).expect_exit(0).stdout).unwrap();
+    let [entry] = list.as_array().unwrap().as_slice() else { panic!("not one: {list}") };
+    entry.clone()
+}
+
 /// A workspace of rw-auto whose run was killed while its child worked.
 fn killed_auto() -> Workspace {
     let project = Workspace::plain();
@@ -105,6 +113,11 @@ fn a_killed_rw_auto_is_in_the_overview_and_stop_ends_what_it_left() {
     let expected = format!("■ {id}  Interrupted, just now\n    rw-planner in cycle 1\n");
     assert!(list.starts_with(&expected) && id.starts_with("rw-"), "{list}");
     assert!(list.contains(&format!("`onloop stop {id}`")), "{list}");
+    let entry = only_entry(&project, &["list", "--json"]);
+    assert_eq!((&entry["run_id"], &entry["kind"]), (&id.as_str().into(), &"rw-auto".into()));
+    assert_eq!((&entry["status"], &entry["driven_by"]), (&"interrupted".into(), &Value::Null));
+    let shown = project.onloop(&["status", &id, "--json"]).expect_exit(0).stdout;
+    assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), entry);
     let stopped = project.onloop(&["stop", &id]).expect_exit(0);
     assert_eq!(stopped.stdout, format!("run {id} is stopped\n"));
     assert_gone(&project, "pid");
@@ -122,6 +135,12 @@ fn a_running_rw_auto_is_in_the_overview_and_stop_interrupts_it() {
     let list = project.onloop(&["status"]).expect_exit(0).stdout;
     let id = list.split(' ').nth(1).expect("a name").to_owned();
     assert!(list.starts_with(&format!("→ {id}  Running, just now\n")), "{list}");
+    let entry = only_entry(&project, &["status", "--json"]);
+    assert_eq!(
+        (&entry["status"], &entry["intent"]),
+        (&"running".into(), &"rw-planner in cycle 1".into())
+    );
+    assert_eq!(entry["driven_by"]["pid"], child.id());
     project.onloop(&["stop", &id]).expect_exit(0);
     let run = output_of(child).expect_exit(130);
     assert!(run.stdout.ends_with("NEXT_COMMAND=rw-auto\n"), "{}", run.stdout);

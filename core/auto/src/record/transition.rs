@@ -143,6 +143,12 @@ impl Auto {
 
     fn say_route(&self, reason: Reason, rules: Profile) -> Transition {
         let target = reason.target();
+        // By its own rules a route without work is done; a run would not know what to do.
+        if target.is_none() && rules != Profile::Route {
+            let mut step = self.stop(AutoEnding::Undecided);
+            step.tokens.insert(0, Token::RouteOnly);
+            return step;
+        }
         // The route has no line for a recovery.
         let announced = if reason.is_recovery() { Profile::Route } else { rules };
         let mut tokens: Vec<Token> = Token::announcing(reason, announced).into_iter().collect();

@@ -142,7 +142,7 @@ impl Found {
 }
 
 /// A process that drives a run; what it is besides says whether it may be interrupted.
-fn driven_by(LockHolder { process, live, role }: &LockHolder) -> serde_json::Value {
+pub(crate) fn driven_by(LockHolder { process, live, role }: &LockHolder) -> serde_json::Value {
     serde_json::json!({ "pid": process.pid, "host": process.host, "live": live, "role": role })
 }
 

@@ -15,7 +15,7 @@ use onloop_effect::{Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStat
 use onloop_run::{Event, Worker, runner_report, step_line};
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_workflow::Task;
+use onloop_workflow::{ShellCheck, Task};
 
 /// What a check says before the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,18 +125,18 @@ async fn try_check(
         Err(WorkError::Process(failure)) => return Err(failure.into()),
         Err(WorkError::Record(error)) => return Err(error.into()),
     };
-    judged(io, command, timeout_ms, &end)
+    judged(io, &ShellCheck::new(command), timeout_ms, &end)
 }
 
 /// What the end of a command says before the work.
 pub(super) fn judged(
     io: &Io,
-    command: &str,
+    check: &ShellCheck,
     timeout_ms: u64,
     end: &ProcessEnd,
 ) -> Result<Baseline, CommandError> {
     let (stdout, stderr) = (recorded(&end.stdout), recorded(&end.stderr));
-    let report = runner_report(command, &[&stdout, &stderr]);
+    let report = runner_report(&check.command, &[&stdout, &stderr]);
     let output = io.redacted(&text::printable(format!("{stdout}\n{stderr}").trim()));
     let output = text::quoted_end(&output, limits::FAILURE_LINES, "above these");
     let cannot_run =
@@ -145,6 +145,8 @@ pub(super) fn judged(
         ProcessStatus::Interrupted => return Err(CommandError::interrupted()),
         ProcessStatus::Exited(126 | 127) => return Ok(cannot_run("command not found")),
         _ if report.ran_none() => return Ok(cannot_run("no tests ran")),
+        // What `!` turns round has to have failed because of the code.
+        ProcessStatus::Exited(0) if check.is_negated() && report.misuse.is_some() => String::new(),
         ProcessStatus::Exited(0) => return Ok(Baseline::Passes),
         ProcessStatus::Exited(code) => format!("exit code {code}"),
         ProcessStatus::Signalled(signal) => format!("killed by signal {signal}"),

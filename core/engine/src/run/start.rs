@@ -476,12 +476,20 @@ pub(crate) fn again_with(io: &Io, flags: &str) -> String {
         Some((flag, _)) => (flag, true),
         None => (flags, false),
     };
+    let mut replaced = vec![(flag, takes_value)];
+    if flag == "--fresh" {
+        // It takes the next free name.
+        replaced.push(("--on-existing", true));
+    }
     let mut words = argv.iter().skip(2);
     while let Some(word) = words.next() {
-        if word == flag {
-            words.nth(usize::from(takes_value).wrapping_sub(1));
-        } else if !word.starts_with(&format!("{flag}=")) {
-            out += &format!(" {}", text::shell_word(word));
+        let is_meant = |(flag, _): &&(&str, bool)| {
+            word.strip_prefix(flag).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+        };
+        match replaced.iter().find(is_meant) {
+            Some((flag, true)) if word == flag => drop(words.next()),
+            Some(_) => {}
+            None => out += &format!(" {}", text::shell_word(word)),
         }
     }
     out

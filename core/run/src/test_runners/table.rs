@@ -87,6 +87,7 @@ phrases! {
     Misused "{*}node: bad option: {*}"
     // npm, pnpm, yarn and Bun.
     Misused "npm {*} Missing script: \"{name}\""
+    Misused "Unknown command: \"{name}\""
     Misused "ERR_PNPM_NO_SCRIPT Missing script: {name}"
     Misused "error Command \"{name}\" not found."
     Misused "error: Script not found \"{name}\""
@@ -101,6 +102,7 @@ phrases! {
     Misused "stat {name}: directory not found"
     Misused "no required module provides package {name};{*}"
     Misused "go: cannot find main module{*}"
+    Misused "go {name}: unknown command"
     // Gradle.
     NoTests "> Task {*}:test NO-SOURCE"
     OneRan "> Task {*}:test"
@@ -109,11 +111,13 @@ phrases! {
     OneRan "> Task {*}:test FAILED"
     NoTests "> No tests found for given includes: {*}"
     Misused "Task '{name}' not found in {*}"
+    Misused "Unknown command-line option '{*}'{*}"
     // Maven Surefire and Failsafe, and Maven itself.
     NoTests "{*}No tests to run."
     NoTests "{*}No tests {*}were executed!{*}"
     Counts "{*}Tests run: {ran}, Failures: {n}, Errors: {n}, Skipped: {skipped}"
     Misused "[ERROR] Unknown lifecycle phase \"{name}\".{*}"
+    Misused "Unable to parse command line options: {*}"
     // PHPUnit.
     NoTests "No tests executed!"
     Counts "OK ({passed} test{*}, {n} assertion{*})"
@@ -122,11 +126,17 @@ phrases! {
     Misused "Cannot open file \"{name}\".{*}"
     Misused "Test file \"{name}\" not found{*}"
     Misused "Could not open input file: {name}"
+    Misused "Unknown option \"{*}\""
     // RSpec.
     NoTests "No examples found."
     OneRan "{n} examples, {n} failures, {n} error{*} occurred outside of examples"
     Counts "{ran} example{*}, {n} failure{*}, {skipped} pending"
     Counts "{ran} example{*}, {n} failure{*}"
+    Misused "cannot load such file -- {name}"
+    // RSpec and Rake.
+    Misused "invalid option: {*}"
+    // Minitest.
+    Counts "{ran} runs, {n} assertions, {n} failures, {n} errors, {skipped} skips"
     // dotnet test.
     NoTests "No test is available in {*}"
     NoTests "No test matches the given testcase filter {*}"
@@ -135,13 +145,21 @@ phrases! {
     // ctest.
     NoTests "No tests were found!!!"
     Counts "{n}% tests passed, {n} tests failed out of {ran}"
+    Counts "{n}% tests passed out of {ran}"
+    Misused "Failed to change working directory to \"{name}\": {*}"
+    Misused "CMake Error: Unknown argument: {*}"
+    // Deno, whose lines could be of the next one.
+    Counts "{*} | {passed} passed{*} | {ran} failed{*}"
     // Test Anything Protocol.
     NoTests "1..0{*}"
     NoTests "ok {*} # SKIP{*}"
     OneRan "ok {*}"
     OneRan "not ok {*}"
     // Deno, Bun, and what many home-made runners write.
-    Counts "ok | {passed} passed{*} | {ran} failed{*}"
+    Misused "error: Import '{name}' failed, not found."
+    NoTests "error: regex \"{*}\" matched 0 tests.{*}"
+    NoTests "The following filters did not match any test files:"
+    Misused "Test filter \"{name}\" had no matches"
     Counts "{passed} passed, {ran} failed{*}"
     Counts "{passed} pass"
     Counts "{ran} fail"

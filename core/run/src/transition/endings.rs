@@ -8,6 +8,7 @@ use crate::next::blocker;
 use crate::record::*;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
+use onloop_workflow::Check;
 
 impl Run {
     pub(super) fn repeated(
@@ -57,9 +58,17 @@ impl Run {
                 CheckVerdict::Failed { reason } | CheckVerdict::CannotEvaluate { reason } => reason,
                 CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => continue,
             };
-            let reason = match clean {
-                true => format!("passed in the worktree, but not on a clean checkout: {reason}"),
-                false => format!("passed before, but not after the last step: {reason}"),
+            let check = self.step(*step).and_then(|s| s.step.checks.get(result.check as usize));
+            let is_negated = matches!(check, Some(Check::Shell(shell)) if shell.is_negated());
+            let reason = match (clean, is_negated) {
+                (true, _) => {
+                    format!("passed in the worktree, but not on a clean checkout: {reason}")
+                }
+                (false, false) => format!("passed before, but not after the last step: {reason}"),
+                (false, true) => format!(
+                    "passed before, but not after the last step: {reason}. A check of how things \
+                     were before the work has `expect: fail` instead of `!`"
+                ),
             };
             self.fail_step(
                 at,

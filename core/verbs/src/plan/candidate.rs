@@ -6,6 +6,7 @@ use crate::plan::source::Source;
 use onloop_effect::{FileKind, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::run::trial::{Baseline, Trial, try_checks};
+use onloop_engine::run::unprotected::{protection_hint, suggested_protection};
 use onloop_run::describe_check;
 use onloop_run::preflight::foreign_paths;
 use onloop_syntax::diagnostic::{Diagnostic, LineIndex, Severity, human};
@@ -22,6 +23,8 @@ pub(super) struct Candidate {
     pub(super) plan: Option<Plan>,
     diagnostics: Vec<Diagnostic>,
     trial: Trial,
+    /// The line that would protect what its checks depend on.
+    protection: Option<String>,
     /// Tasks of the source that no step names.
     missing: Vec<String>,
     /// Other files that the agent changed.
@@ -45,6 +48,7 @@ impl Candidate {
             plan: parsed.plan,
             diagnostics: parsed.diagnostics,
             trial: Trial::NotTried(why.to_owned()),
+            protection: None,
             missing: Vec::new(),
             strays: Vec::new(),
         }
@@ -82,6 +86,11 @@ impl Candidate {
                 }
                 false => Trial::NotTried("the agent changed other files".to_owned()),
             };
+            let opened = match &candidate.trial {
+                Trial::Tried { opened, .. } => opened.clone(),
+                Trial::NotTried(_) => BTreeSet::new(),
+            };
+            candidate.protection = suggested_protection(io, root, plan, &opened).await;
         }
         Ok(candidate)
     }
@@ -125,7 +134,7 @@ impl Candidate {
     /// The checks that were tried, and what they said.
     fn tried(&self) -> impl Iterator<Item = ((&Step, &ShellCheck), &Baseline)> {
         let said = match &self.trial {
-            Trial::Tried(said) => said.as_slice(),
+            Trial::Tried { said, .. } => said.as_slice(),
             Trial::NotTried(_) => &[],
         };
         self.plan.iter().flat_map(commands).zip(said)
@@ -185,6 +194,9 @@ impl Candidate {
         }
         for task in &self.missing {
             out += &format!("Not in the plan: task {task}\n");
+        }
+        if let Some(line) = &self.protection {
+            out += &format!("\n{}\n", protection_hint(line));
         }
         out
     }

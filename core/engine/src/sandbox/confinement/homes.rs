@@ -61,6 +61,7 @@ impl HomeView {
         let read = allowed("run.confine_read", &config.confine_read)?;
         let gitconfig = git_configuration(io, home, &mut visible).await;
         visible.extend_from_slice(read.paths());
+        programs.extend(environments(io, &programs, &homes).await);
         programs.extend(led_to(io, &programs, &visible, &homes).await);
         let mut caches: Vec<String> = tools.iter().flat_map(ToolFolder::caches).collect();
         let more = allowed("run.confine_caches", &config.confine_caches)?;
@@ -101,6 +102,19 @@ async fn git_configuration(
     }
     visible.retain(|path| !files.contains(path));
     Some(all)
+}
+
+/// The virtual environments of Python that folders of programs belong to: the programs there need the
+/// packages beside them.
+async fn environments(io: &Io, programs: &[String], homes: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for environment in programs.iter().filter_map(|folder| folder.strip_suffix("/bin")) {
+        let has_home = homes.iter().any(|home| is_within(home, environment));
+        if !has_home && io.stat(&format!("{environment}/pyvenv.cfg")).await.is_ok() {
+            found.push(environment.to_owned());
+        }
+    }
+    found
 }
 
 /// What links in the folders of programs lead to, where it would be hidden: a tool's own folder, or

@@ -225,6 +225,7 @@ pub(super) fn entry() -> Value {
     object(
         json!({
             "run_id": text(),
+            "kind": text(),
             "status": text(),
             "current_step": count(),
             "current_steps": { "type": "array", "items": count() },
