@@ -201,7 +201,7 @@ mod tests {
     fn the_pull_request_of_the_work_is_named() {
         let beginning = Beginning {
             id: "x-1".to_owned(),
-            place: Place::default(),
+            place: Place { slug: "x".to_owned(), ..Place::default() },
             at: Timestamp::EPOCH,
             auto_approve: false,
             reverify: false,
@@ -236,7 +236,7 @@ mod tests {
         };
         let green = PullRequestState::Green;
         let (title, first) = seen(green, green.as_reason());
-        assert_eq!((&*title, &*first), ("x: pull request checks passed", &*run.settings.intent));
+        assert_eq!((&*title, &*first), ("x: pull request checks passed", "Show"));
         let (title, first) = seen(PullRequestState::Red, "1 check fails on the server: deploy");
         assert_eq!(title, "x: pull request needs changes");
         assert_eq!(first, "1 check fails on the server: deploy");
