@@ -9,9 +9,8 @@ import type {
 } from "./vocabulary.js";
 
 /**
- * A closed set of queries and changes. Hosts perform them with the git program. Names of
- * branches, remotes and checkpoints are valid git names: core refuses others before a host sees
- * them.
+ * A closed set of queries and changes. Hosts perform them with the git program. Names of branches,
+ * remotes and checkpoints are valid git names: core refuses others before a host sees them.
  */
 export type GitRequest =
   /** The facts that preflight needs → `survey`. */
