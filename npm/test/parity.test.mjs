@@ -87,7 +87,7 @@ const EXITS = {
   "a step that is blocked and a gate that is rejected": [0, 0, 0, 0, 1, 0],
   "tool calls": [3, 0, 0, 1, 1, 2, 0, 0, 0],
   "an agent session": [0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
-  "rw-auto by itself": [0, 0, 14, 0, 0, 11],
+  "rw-auto by itself": [0, 14, 14, 0, 0, 11],
   "rw-auto with a host that starts the children": [0, 0, 0, 0, 0],
   "tasks that are workflows": [20, 0],
   "a run in a worktree": [0, 0, 0, 0],

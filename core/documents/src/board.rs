@@ -331,11 +331,11 @@ fn line(words: &str) -> String {
     text::ellipsis(&text::one_line(words), limits::BOARD_LINE_BYTES)
 }
 
-fn moment<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn moment<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&at.to_rfc3339_millis())
 }
 
-fn moment_if<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn moment_if<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => moment(at, serializer),
         None => serializer.serialize_none(),

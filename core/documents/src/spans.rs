@@ -2,7 +2,9 @@
 
 use onloop_run::{LogEntry, Next, Question, Run};
 use onloop_syntax::time::Timestamp;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+
+use crate::board::{moment, moment_if};
 
 /// What took time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -93,15 +95,4 @@ fn close(
 /// Whether the attempt that ended with `entry` failed.
 fn failed(entry: &LogEntry) -> bool {
     entry.event != "step_verified" || entry.text.starts_with('✗')
-}
-
-fn moment<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&at.to_rfc3339_millis())
-}
-
-fn moment_if<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
-    match at {
-        Some(at) => moment(at, serializer),
-        None => serializer.serialize_none(),
-    }
 }
