@@ -230,6 +230,7 @@ fn change(random: &mut Random, root: &Path, repositories: bool) {
 
 /// A repository with one commit.
 fn nested(at: &Path) {
+    fs::create_dir_all(at).unwrap();
     let who = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
     for words in [&["init", "--quiet", "."][..], &["commit", "--quiet", "--allow-empty", "-m", "x"]]
     {
