@@ -335,7 +335,10 @@ pub(crate) fn moment<S: Serializer>(at: &Timestamp, serializer: S) -> Result<S::
     serializer.serialize_str(&at.to_rfc3339_millis())
 }
 
-pub(crate) fn moment_if<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn moment_if<S: Serializer>(
+    at: &Option<Timestamp>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     match at {
         Some(at) => moment(at, serializer),
         None => serializer.serialize_none(),

@@ -1,6 +1,7 @@
 //! What took time in a run: its attempts, and the waits for a person. Report and page draw it.
 
 use onloop_run::{LogEntry, Next, Question, Run};
+use onloop_syntax::limits;
 use onloop_syntax::time::Timestamp;
 use serde::Serialize;
 
@@ -41,12 +42,14 @@ pub(crate) struct GateDecided {
     pub(crate) at: Timestamp,
 }
 
-/// What took time, in the order of its end.
+/// The newest of what took time, in the order of its end: at most [`limits::BOARD_EVENTS`].
 pub fn spans(run: &Run) -> Vec<Span> {
-    spans_and_decisions(run).0
+    let mut spans = spans_and_decisions(run).0;
+    spans.drain(..spans.len().saturating_sub(limits::BOARD_EVENTS));
+    spans
 }
 
-/// The same, and the decisions, as far as the events tell.
+/// All of it, and the decisions, as far as the events tell.
 pub(crate) fn spans_and_decisions(run: &Run) -> (Vec<Span>, Vec<GateDecided>) {
     let (mut spans, mut decisions) = (Vec::new(), Vec::new());
     // When the attempt that is under way began, and since when a person is waited for.

@@ -203,7 +203,7 @@ fn what_only_a_repository_inside_has_is_not_lost() {
     for (script, expected) in [
         (
             format!("{begin} init -q own; {begin} -C own commit -q --allow-empty -m x\n"),
-            "own: a repository that only this worktree has",
+            "fix: move them away",
         ),
         ("echo x > sub/new.txt\n".to_owned(), "sub: uncommitted files"),
         (

@@ -23,6 +23,9 @@ use onloop_core::effect::Failure;
 use super::RunningGroup;
 use crate::host::Interrupts;
 
+/// What a program says about a failure is longer only when it repeats itself.
+const STDERR_BYTES: u64 = 64 * 1024;
+
 /// Starts programs.
 #[derive(Clone, Debug, Default)]
 pub(in crate::host) struct HostPrograms {
@@ -37,7 +40,7 @@ pub(in crate::host) struct HostPrograms {
 pub(in crate::host) struct Bounds {
     /// Longest running time in milliseconds; then its process group is ended.
     pub(in crate::host) timeout_ms: u64,
-    /// Most bytes of each output stream.
+    /// Most bytes of standard output.
     pub(in crate::host) limit_bytes: u64,
 }
 

@@ -7,7 +7,7 @@ use onloop_core::effect::{Capture, ProcessSpec, ProcessStatus};
 use super::super::Orphans;
 use super::super::child::Place;
 use super::super::unix::{Attention, Beginning, Unstarted};
-use super::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
+use super::{Bounds, HostProgramEnd, HostProgramError, HostPrograms, STDERR_BYTES};
 use crate::host::failure;
 
 pub(super) fn run(
@@ -16,8 +16,10 @@ pub(super) fn run(
     input: &[u8],
     bounds: Bounds,
 ) -> Result<HostProgramEnd, HostProgramError> {
-    // Both ends of a stream are kept, and together they are all that may come.
-    let each_end = usize::try_from(bounds.limit_bytes.div_ceil(2)).unwrap_or(usize::MAX);
+    // Both ends of a stream are kept, and together they are all that may come. What a program says of a
+    // failure is kept whole also where its answer may only be short.
+    let each_end = bounds.limit_bytes.max(STDERR_BYTES).div_ceil(2);
+    let each_end = usize::try_from(each_end).unwrap_or(usize::MAX);
     let mut spec =
         ProcessSpec::argv::<&str>([]).timeout_ms(bounds.timeout_ms).capture_bytes(each_end);
     if !input.is_empty() {

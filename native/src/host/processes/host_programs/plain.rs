@@ -6,11 +6,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
+use super::{Bounds, HostProgramEnd, HostProgramError, HostPrograms, STDERR_BYTES};
 use crate::host::failure;
-
-/// What a program says about a failure is longer only when it repeats itself.
-const STDERR_BYTES: u64 = 64 * 1024;
 
 /// An interrupt does not end them here: Ctrl-C ends us.
 pub(super) fn run(
