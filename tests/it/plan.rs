@@ -212,7 +212,14 @@ fn the_workflow_of_a_task_becomes_a_file() {
 
 #[test]
 fn nothing_is_drafted_without_an_agent_or_a_commit() {
-    let project = project(&[]).with_env("PATH", "/nowhere");
+    let project = project(&[]);
+    let git = project.path("../bin/git");
+    std::fs::create_dir_all(git.parent().unwrap()).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let real =
+        std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.is_file());
+    std::os::unix::fs::symlink(real.unwrap(), &git).unwrap();
+    let project = project.with_env("PATH", git.parent().unwrap().to_str().unwrap());
     let run = project.onloop(&["plan", "x", "--agent", "codex"]).expect_exit(2);
     assert!(run.stderr.contains("`codex` is not on PATH"), "{}", run.stderr);
     assert!(!project.path(".hotl").exists());

@@ -67,7 +67,7 @@ fn status_says_what_is_going_on_and_what_comes_next() {
     let done = ["Now: all steps are done", "Then: all checks once more, the end"];
     assert_eq!(now(&project), done);
     project.onloop(&["finalize"]).expect_exit(0);
-    assert_eq!(now(&project), ["Now: completed"]);
+    assert_eq!(now(&project), ["Now: completed (just now)"]);
 }
 
 #[test]

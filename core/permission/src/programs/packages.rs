@@ -196,9 +196,9 @@ const fn go(names: &'static str, class: super::Class, about: &'static str) -> Pr
 }
 
 const GO_COMMANDS: &[ProgramEntry] = &[
-    go("build test vet run generate tool list", Runs, "builds and runs the project"),
+    // `go doc` is a tool of its own, which fills the cache of builds.
+    go("build test vet run generate tool list doc", Runs, "builds and runs the project"),
     go("version", Prints, "shows its version"),
-    go("doc", Reads, "shows documentation"),
     go("fmt", Writes, "formats the project"),
     go("get mod work", Fetches, "changes dependencies"),
     go("env", Describes, "shows settings").options(&[makes("-w", Installs)]),
