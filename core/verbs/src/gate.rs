@@ -38,7 +38,7 @@ pub struct GateArgs {
     /// Who decides
     #[arg(long, value_enum, default_value = "human")]
     pub mode: ModeWord,
-    /// Why the step is rejected, which ends the run; with --redo: what to change
+    /// Why it is rejected, which ends the run; with --redo, what to change
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
     /// Have the step acted again (with `rejected` and --reason)

@@ -10,22 +10,34 @@ pub(super) const SOURCE: &str =
     "manuals of GNU coreutils 9.7, findutils 4.10, tree 2.2, fd 10, tar 1.35, xz 5.6";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program("ls dir vdir exa eza lsd", Reads, "lists folders")
+    program("ls dir vdir", Reads, "lists folders")
         .options(&[
-            takes("-I --ignore --hide -w --width -T --tabsize --block-size --level --sort", Data),
-            takes("--ignore-glob --blocksize --quoting-style --indicator-style --format", Data),
-            attached("--color --colour --classify --hyperlink --icons --time --time-style"),
+            takes("-I --ignore --hide -w --width -T --tabsize --block-size --sort", Data),
+            takes("--quoting-style --indicator-style --format", Data),
+            attached("--color --classify --hyperlink --time --time-style"),
             plain(
-                "-1 -a -A -b -B -c -C -d -D -f -F -g -G -h -H -i -k -l -L -m -M -n -N -o -p -q -Q -r \
-                 -R -s -S -t -u -U -v -x -X -Z -@ -e -O --all --almost-all --author --escape \
-                 --ignore-backups --directory --dired --file-type --full-time --no-group \
-                 --group-directories-first --human-readable --si --dereference-command-line \
-                 --dereference-command-line-symlink-to-dir --inode --kibibytes --long \
-                 --dereference --numeric-uid-gid --literal --hide-control-chars \
-                 --show-control-chars --quote-name --reverse --recursive --size --context --zero \
-                 --tree --grid --across --oneline --header --binary --bytes --links --group \
-                 --git --no-git --git-ignore --only-dirs --only-files --no-permissions \
-                 --octal-permissions --no-filesize --no-user --no-time --no-icons --extended",
+                "-1 -a -A -b -B -c -C -d -D -f -F -g -G -h -H -i -k -l -L -m -n -N -o -p -q -Q -r -R \
+                 -s -S -t -u -U -v -x -X -Z --all --almost-all --author --escape --ignore-backups \
+                 --directory --dired --file-type --full-time --no-group --group-directories-first \
+                 --human-readable --si --dereference-command-line \
+                 --dereference-command-line-symlink-to-dir --inode --kibibytes --dereference \
+                 --numeric-uid-gid --literal --hide-control-chars --show-control-chars --quote-name \
+                 --reverse --recursive --size --context --zero",
+            ),
+        ])
+        .operands(&[List])
+        .open(),
+    program("exa eza lsd", Reads, "lists folders")
+        .options(&[
+            takes("-I --ignore-glob -L --level -s --sort -t --time -w --width --blocksize", Data),
+            attached("--color --colour --classify --hyperlink --icons --time-style"),
+            plain(
+                "-1 -a -A -b -B -d -D -f -F -g -G -h -H -i -l -m -n -o -r -R -S -T -u -U -x -X -Z -@ \
+                 --all --almost-all --long --oneline --grid --across --recurse --tree --reverse \
+                 --list-dirs --only-dirs --only-files --git --no-git --git-ignore --header --binary \
+                 --bytes --group --links --inode --modified --accessed --created --changed \
+                 --no-permissions --octal-permissions --no-filesize --no-user --no-time --no-icons \
+                 --extended --numeric --group-directories-first --dereference",
             ),
         ])
         .operands(&[List])

@@ -202,7 +202,7 @@ fn the_requests_that_tests_of_core_pin_have_their_types() {
         for name in document.as_object().unwrap().keys() {
             let mut other = document.clone();
             let value = other.as_object_mut().unwrap().remove(name).unwrap();
-            let may_lack = ["role", "run", "unless_changed"].contains(&name.as_str());
+            let may_lack = ["role", "run", "unless_changed", "working"].contains(&name.as_str());
             assert_eq!(fits(&other, request, &all), may_lack, "without `{name}`: {other}");
             other[format!("{name}_")] = value;
             assert!(!fits(&other, request, &all), "{other}");
