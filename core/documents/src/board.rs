@@ -258,7 +258,7 @@ pub struct AutoCard {
     pub id: String,
     /// [`RunState::Running`], or [`RunState::Interrupted`] where it was killed.
     pub state: RunState,
-    /// What goes on, as a clause.
+    /// What happens now, as a clause.
     pub now: String,
     /// The folder of its workspace.
     pub folder: String,
