@@ -1,6 +1,7 @@
 //! `cargo xtask NAME…`: the project's own automation, which `./test` calls.
 
 mod apt;
+mod bounded;
 mod browser;
 mod cargo;
 mod command;
@@ -76,11 +77,16 @@ fn ended(is_well: bool) -> ExitCode {
 /// inherit that. They do not inherit a handler, so tests that send either work there as well.
 #[cfg(unix)]
 fn interrupts_end_it() -> std::io::Result<()> {
-    let always = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
-    let interrupt = signal_hook::consts::SIGINT;
     let seen = std::sync::Arc::default();
     signal_hook::flag::register(signal_hook::consts::SIGHUP, seen)?;
-    signal_hook::flag::register_conditional_shutdown(interrupt, 130, always).map(drop)
+    let mut interrupts = signal_hook::iterator::Signals::new([signal_hook::consts::SIGINT])?;
+    std::thread::spawn(move || {
+        if interrupts.forever().next().is_some() {
+            bounded::end_all();
+            std::process::exit(130);
+        }
+    });
+    Ok(())
 }
 
 #[cfg(not(unix))]

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use crate::bounded::{self, Ending};
 use crate::command::target_folder;
 use crate::stage::{self, Stage};
 use crate::summary::{self, Entry, Outcome};
@@ -16,6 +17,10 @@ use crate::tally::Tally;
 
 /// Tells stages and tests to run their long rounds.
 const LONG_VARIABLE: &str = "ONLOOP_TEST_ALL";
+/// Longest time of a stage, and of one with long rounds. One that hangs is named before a whole run has
+/// taken too long.
+const LONGEST: Duration = Duration::from_secs(40 * 60);
+const LONGEST_WITH_ALL: Duration = Duration::from_secs(4 * 60 * 60);
 /// Makes this program perform one stage in its own process.
 pub(crate) const INNER: &str = "--stage";
 
@@ -92,15 +97,15 @@ impl Runner {
         let counts = text.lines().filter_map(Tally::of_line);
         let tests = counts.fold(Tally::default(), std::ops::Add::add);
         let (outcome, failures) = match result {
-            Ok(true) => (Outcome::Passed, Vec::new()),
-            Ok(false) => (Outcome::Failed(headline(&text, stage.name)), failures(&text)),
+            Ok(Ending::Passed) => (Outcome::Passed, Vec::new()),
+            Ok(Ending::Failed) => (Outcome::Failed(headline(&text, stage.name)), failures(&text)),
+            Ok(Ending::Late) => (Outcome::Failed(hangs(&text, elapsed)), failures(&text)),
             Err(why) => (Outcome::Failed(why), Vec::new()),
         };
         (Entry { name: stage.name, elapsed, tests, outcome, failures }, output)
     }
 
-    /// Whether the stage passed.
-    fn start(&self, name: &str, log: &Path) -> Result<bool, String> {
+    fn start(&self, name: &str, log: &Path) -> Result<Ending, String> {
         let failed = |error: std::io::Error| format!("{}: {error}", log.display());
         let mut command = Command::new(&self.program);
         command.args([INNER, name]);
@@ -111,9 +116,19 @@ impl Runner {
             let file = File::create(log).map_err(failed)?;
             command.stdin(Stdio::null());
             command.stdout(file.try_clone().map_err(failed)?).stderr(file);
+            let longest = if self.is_long { LONGEST_WITH_ALL } else { LONGEST };
+            return bounded::run(command, longest).map_err(failed);
         }
-        Ok(command.status().map_err(failed)?.success())
+        let status = command.status().map_err(failed)?;
+        Ok(if status.success() { Ending::Passed } else { Ending::Failed })
     }
+}
+
+/// What is said of a stage that was ended because it took too long.
+fn hangs(output: &str, elapsed: Duration) -> String {
+    let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let last: String = last.chars().take(200).collect();
+    format!("ended after {}; it printed last: {last}", summary::duration(elapsed))
 }
 
 /// Why a stage failed, which it says in its last line.
