@@ -1,11 +1,13 @@
 //! What took time in a run: its attempts, and the waits for a person. Report and page draw it.
 
 use onloop_run::{LogEntry, Next, Question, Run};
-use onloop_syntax::limits;
 use onloop_syntax::time::Timestamp;
 use serde::Serialize;
 
 use crate::board::{moment, moment_if};
+
+/// The newest spans that a page has: more do not fit on its timeline.
+const PAGE_SPANS: usize = 80;
 
 /// What took time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -42,10 +44,10 @@ pub(crate) struct GateDecided {
     pub(crate) at: Timestamp,
 }
 
-/// The newest of what took time, in the order of its end: at most [`limits::BOARD_EVENTS`].
+/// The newest of what took time, in the order of its end: at most [`PAGE_SPANS`].
 pub fn spans(run: &Run) -> Vec<Span> {
     let mut spans = spans_and_decisions(run).0;
-    spans.drain(..spans.len().saturating_sub(limits::BOARD_EVENTS));
+    spans.drain(..spans.len().saturating_sub(PAGE_SPANS));
     spans
 }
 

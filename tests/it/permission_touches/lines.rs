@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use onloop_core::permission::grammar::{Grammar, KnownOption, OptionValue, grammars};
 use onloop_tests::random::Random;
 
-use super::words::{AWK, FORGE, FORGE_OPTIONS, GIT, HELPFUL, JQ, SED, UNTOLD, WORDS};
+use super::words::{AWK, FORGE, FORGE_OPTIONS, GIT, HELPFUL, JQ, SED, THERE, UNTOLD, WORDS};
 
 struct Program {
     name: String,
@@ -38,11 +38,8 @@ impl Vocabulary {
         let mut programs = Vec::new();
         for (name, ask) in HELPFUL {
             let Some(mut options) = told(&[&[*name], *ask].concat()) else { continue };
-            let pending_notifications = UNTOLD.iter().filter(|(who, _)| who == name);
-            options.extend(
-                pending_notifications
-                    .flat_map(|(_, more)| more.iter().map(|&word| word.to_owned())),
-            );
+            let untold = UNTOLD.iter().filter(|(who, _)| who == name);
+            options.extend(untold.flat_map(|(_, more)| more.iter().map(|&word| word.to_owned())));
             programs.push(Program { name: (*name).to_owned(), options });
         }
         for subcommand in GIT {
@@ -91,7 +88,7 @@ impl Vocabulary {
             words.extend(known(*random.pick(options), random));
         }
         for _ in 0..random.below(3) {
-            words.push((*random.pick(WORDS)).to_owned());
+            words.push(operand(random).to_owned());
         }
         if random.chance(40) {
             self.step_beyond(&mut words, random);
@@ -150,9 +147,7 @@ impl Vocabulary {
             words.insert(at, "alpha".to_owned());
         }
         for _ in 0..random.below(3) {
-            let word =
-                if random.chance(50) { random.pick(&WORDS[..20]) } else { random.pick(WORDS) };
-            words.push((*word).to_owned());
+            words.push(operand(random).to_owned());
         }
         words.join(" ")
     }
@@ -171,10 +166,16 @@ fn is_here(grammar: &Grammar) -> bool {
     !is_of_a_user && !is_script && !ENDLESS.contains(&name)
 }
 
+/// An operand or the value of an option; every second names what is there and may be read, so that enough
+/// lines work.
+fn operand(random: &mut Random) -> &'static str {
+    if random.chance(50) { random.pick(THERE) } else { random.pick(WORDS) }
+}
+
 /// An option as its table knows it, with a value where it takes one.
 fn known(option: KnownOption, random: &mut Random) -> Vec<String> {
     let name = option.name.to_owned();
-    let value = (*random.pick(WORDS)).to_owned();
+    let value = operand(random).to_owned();
     let attached = match name.starts_with("--") {
         true => format!("{name}={value}"),
         false => format!("{name}{value}"),

@@ -1,5 +1,20 @@
 //! What lines are made of.
 
+/// Operands that are there and may be read.
+pub(super) const THERE: &[&str] = &[
+    "a.txt",
+    "b.json",
+    "src/main.rs",
+    "src",
+    ".",
+    "config/settings.json",
+    "*.txt",
+    "src/*.rs",
+    "build/out.txt",
+    "HEAD",
+    "main",
+];
+
 /// Operands and values of options. A blank makes two words.
 pub(super) const WORDS: &[&str] = &[
     "a.txt",
