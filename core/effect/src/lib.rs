@@ -52,7 +52,7 @@ pub use process::{
     Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus, RefusedName,
     RefusedReason,
 };
-pub use redact::{RedactedStream, Redaction, has_redaction};
+pub use redact::{RedactedStream, Redaction, has_redaction, secret_names};
 pub use request::*;
 pub use serve::{CallAnswer, ServeRequest, WebCall};
 pub use shell::{OperatingSystem, Shell};

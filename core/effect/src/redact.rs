@@ -365,6 +365,14 @@ pub(super) fn is_secret(name: &str) -> bool {
     parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
 }
 
+/// The names of the variables of `env` that are secret and set.
+pub fn secret_names(env: &BTreeMap<String, String>) -> impl Iterator<Item = &String> {
+    let is_meant = |(name, value): &(&String, &String)| {
+        !value.is_empty() && is_secret(name) && !is_place(name, value)
+    };
+    env.iter().filter(is_meant).map(|(name, _)| name)
+}
+
 /// Whether a variable holds the headers with which OpenTelemetry signs in at a collector.
 fn is_headers(name: &str) -> bool {
     name.starts_with("OTEL_EXPORTER_OTLP_") && name.ends_with("HEADERS")

@@ -124,6 +124,8 @@ pub const PULL_REQUEST_LOOK_MOST_MS: u64 = 300_000;
 pub const PULL_REQUEST_WAIT_MS: u64 = 24 * 60 * 60 * 1000;
 /// Time after a push in which a server may still show the commit before and no checks.
 pub const PULL_REQUEST_SETTLE_MS: u64 = 120_000;
+/// Longest wait for a check that a server needs for a merge and does not list yet.
+pub const PULL_REQUEST_BLOCKED_MS: u64 = 30 * 60 * 1000;
 /// Most rounds in which remarks of reviewers go back to the agent.
 pub const PULL_REQUEST_REVIEW_ROUNDS: usize = 10;
 /// Looks at a pull request that may fail one after another.

@@ -34,7 +34,7 @@ pub struct FinishArgs {
     /// The run
     #[command(flatten)]
     pub run: RunName,
-    /// What becomes of the work
+    /// What to do with the work
     #[arg(value_enum, value_name = "merge|pr|keep|discard")]
     pub disposition: DispositionWord,
     /// Branch to merge into [default: where the run started, or main]

@@ -4,7 +4,7 @@ mod run;
 
 use std::borrow::Cow;
 
-use onloop_core::documents::board::{RunCard, RunState};
+use onloop_core::documents::board::{AutoCard, RunCard, RunState};
 use onloop_core::effect::Redaction;
 use onloop_core::text;
 use onloop_core::time::Timestamp;
@@ -139,6 +139,10 @@ fn beside(frame: &mut Frame<'_>, model: &Model, look: Look<'_>, area: Rect) {
                 format!("Session {id}: {}\n{}\nIn {folder}\n{decisions}", card.goal, card.now)
             })
         }
+        Some(Row::Auto(id)) => board.autos.iter().find(|card| card.id == *id).map(|card| {
+            let AutoCard { now, folder, stop, .. } = card;
+            format!("rw-auto {id}: {now}\n\nIn {folder}\n\nEnd it:\n  {stop}")
+        }),
         Some(Row::Run(_)) | None => None,
     };
     let width = usize::from(area.width).saturating_sub(1);
@@ -194,6 +198,16 @@ fn row_line(model: &Model, look: Look<'_>, row: &Row, width: usize, chosen: bool
             let cells =
                 Cells { mark, symbol: "?", name: "call", middle: "", words: &words, age: &age };
             cells.line((width, model.is_beside()), look.state(RunState::Waits), look)
+        }
+        Row::Auto(id) => {
+            let card = model.board.autos.iter().find(|card| card.id == *id);
+            let Some(card) = card else { return Line::default() };
+            let (age, words) =
+                (age(card.since, model.now), format!("{} in {}", card.now, card.folder));
+            let symbol = card.state.mark();
+            let cells =
+                Cells { mark, symbol, name: "rw-auto", middle: "", words: &words, age: &age };
+            cells.line((width, model.is_beside()), look.state(card.state), look)
         }
         Row::Session { id, folder } => {
             let of = |card: &&onloop_core::documents::board::SessionCard| {

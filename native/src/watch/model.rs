@@ -47,8 +47,13 @@ pub(super) enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Row {
     Run(String),
-    Session { id: String, folder: String },
+    Session {
+        id: String,
+        folder: String,
+    },
     Call(String),
+    /// A run of rw-auto.
+    Auto(String),
 }
 
 /// What part of a run is shown.
@@ -229,8 +234,15 @@ impl Model {
             let wanted = cards.filter(move |card| card.standing.needs_person() == needs_person);
             wanted.map(|card| Row::Session { id: card.id.clone(), folder: card.folder.clone() })
         };
-        let first = calls.chain(runs(true)).chain(sessions(true));
-        first.chain(runs(false)).chain(sessions(false)).collect()
+        let autos = |needs_person: bool| {
+            let cards = board.autos.iter();
+            let wanted = cards.filter(move |card| card.state.needs_person() == needs_person);
+            wanted.map(|card| Row::Auto(card.id.clone()))
+        };
+        let rows = |needs_person: bool| {
+            runs(needs_person).chain(autos(needs_person)).chain(sessions(needs_person))
+        };
+        calls.chain(rows(true)).chain(rows(false)).collect()
     }
 
     pub(super) fn selected_index(&self) -> Option<usize> {
@@ -365,6 +377,11 @@ impl Model {
                 self.message = Some(format!("Answer it with: onloop approve {id}"));
                 None
             }
+            (Place::List, Some(Row::Auto(id))) => {
+                let card = self.board.autos.iter().find(|card| card.id == *id);
+                self.message = card.map(|card| format!("End it with: {}", card.stop));
+                None
+            }
             (Place::List, Some(Row::Session { .. }) | None) | (Place::Run { .. }, _) => None,
         }
     }
@@ -467,13 +484,13 @@ impl Model {
     /// The keys that do something now, with what they do.
     pub(super) fn keys(&self) -> Vec<&'static str> {
         let (card, is_open) = (self.card(), self.open_run().is_some());
-        let is_call = matches!(self.selected, Some(Row::Call(_)));
+        let has_command = matches!(self.selected, Some(Row::Call(_) | Row::Auto(_)));
         let is_session = !is_open && matches!(self.selected, Some(Row::Session { .. }));
         let stops = is_session || card.is_some_and(|card| card.driver.is_some());
         let resumes = card.is_some_and(|card| why_not_resumed(card).is_none());
         let keys = [
             (!is_open && self.selected.is_some(), "↑↓ choose"),
-            (!is_open && (card.is_some() || is_call), "Enter open"),
+            (!is_open && (card.is_some() || has_command), "Enter open"),
             (is_open && self.choice().is_some(), "a approve"),
             (is_open && self.choice().is_some(), "x reject"),
             (card.is_some(), "d diff"),

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use onloop_core::documents::board::{
-    AttemptView, Board, CallCard, CheckView, Choice, EvaluatedCheck, FactsView, LoggedLine,
-    RunCard, RunState, RunView, SCHEMA, SessionCard, SessionStatus, StepView, WorkerCard,
+    AttemptView, AutoCard, Board, CallCard, CheckView, Choice, EvaluatedCheck, FactsView,
+    LoggedLine, RunCard, RunState, RunView, SCHEMA, SessionCard, SessionStatus, StepView,
+    WorkerCard,
 };
 use onloop_core::effect::Redaction;
 use onloop_core::time::Timestamp;
@@ -199,6 +200,24 @@ fn fifty() -> Model {
         reason: "it removes files".to_owned(),
         since: at(2),
     });
+    board.autos = vec![
+        AutoCard {
+            id: "swift-otter".to_owned(),
+            state: RunState::Interrupted,
+            now: "its process is gone; it waited for rw-loop in cycle 2".to_owned(),
+            folder: "/srv/shop".to_owned(),
+            since: Some(at(30)),
+            stop: "onloop stop swift-otter".to_owned(),
+        },
+        AutoCard {
+            id: "calm-heron".to_owned(),
+            state: RunState::Running,
+            now: "rw-planner in cycle 1".to_owned(),
+            folder: "/srv/docs".to_owned(),
+            since: Some(at(4)),
+            stop: "onloop stop calm-heron".to_owned(),
+        },
+    ];
     Model::new(board, None)
 }
 
@@ -335,11 +354,21 @@ fn what_needs_a_person_stands_first() {
             model.board.runs.iter().any(|card| card.id == *id && card.state.needs_person())
         }
         Row::Session { id, .. } => id == "5a1d2b3c",
+        Row::Auto(id) => id == "swift-otter",
     };
     let rows = model.rows();
     assert!(rows.is_sorted_by_key(|row| !needs_person(row)), "{rows:?}");
     assert!(matches!(rows[0], Row::Call(_)));
-    assert_eq!(rows.len(), 53);
+    assert_eq!(rows.len(), 55);
+}
+
+#[test]
+fn a_killed_rw_auto_says_how_it_is_ended() {
+    let mut model = fifty();
+    model.selected = Some(Row::Auto("swift-otter".to_owned()));
+    assert!(model.keys().contains(&"Enter open"));
+    assert_eq!(model.press(Key::Enter), None);
+    assert_eq!(model.message.as_deref(), Some("End it with: onloop stop swift-otter"));
 }
 
 #[test]

@@ -170,7 +170,7 @@ test("what is written, the focus, the selection and the scrolling stay when fact
   const said = Array.from({ length: 200 }, (_, line) => `line ${line}`).join("\n");
   const at = (events) => gated(1, "r1", { events, facts: { action: "do it", risk: "low", checks: [], earlier: [], changes: "", said } });
   const { page, change, shows } = await opened(t, at([]), RUN);
-  const note = page.getByLabel("What the agent is to do otherwise");
+  const note = page.getByLabel("What the agent should do instead");
   await shows(note);
   await note.fill("half a sentence");
   const pane = page.getByLabel("The end of what the agent said");

@@ -87,7 +87,7 @@ export function Gate({ facts, now, send, isSending, focus, draft, setDraft }: Ga
         <button ref={approve} class="main" disabled={!isReady || isSending}>Approve step {step.number}</button>
       </form>
       <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "redo", step: number, reason: draft }).then((answer) => answer?.isDone === true && setDraft("")); }}>
-        <label for="reason">What the agent is to do otherwise</label>
+        <label for="reason">What the agent should do instead</label>
         <textarea id="reason" ref={note} rows={3} maxLength={4000} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} required />
         <p class="choices">
           <button disabled={isSending}>Request changes</button>
@@ -179,7 +179,7 @@ export function Completed({ facts, send, isSending }: ActionProps) {
     <Confirmed label={label} question={question} confirm={label} kind={kind} isSending={isSending || diff === undefined} onConfirm={() => void send({ action })} />;
   return (
     <section class="decision" aria-labelledby="asked">
-      <h2 id="asked">What becomes of the work</h2>
+      <h2 id="asked">Finish the run</h2>
       <ul class="checks">{steps.map((step) => <li key={step.number}><Mark symbol={step.symbol} /> <span dir="auto">{step.number}. {step.name}</span> <span class="faint">{step.status}</span></li>)}</ul>
       <DiffView diff={diff} what="since the run began" />
       <div class="decide choices">

@@ -15,7 +15,7 @@ const AFTER_LOSS_MS = 2_000;
 /** What the server says besides the facts. */
 export class Refused extends Error {
   constructor(readonly status: number) {
-    super(status === 401 ? OUT : status === 404 ? "Nothing is here." : `The server answered ${status}.`);
+    super(status === 401 ? OUT : status === 404 ? "Not found." : `The server answered ${status}.`);
   }
 }
 

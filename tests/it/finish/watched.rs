@@ -154,3 +154,36 @@ fn a_limit_of_the_server_is_slept_through() {
     assert!((5 * HOUR_MS..6 * HOUR_MS + 60_000).contains(&longest), "{longest}");
     assert_eq!(host.notes().matches("it is tried again").count(), 1, "{}", host.notes());
 }
+
+#[test]
+fn a_required_check_that_is_not_listed_yet_is_waited_for() {
+    const MINUTE_MS: u64 = 60_000;
+    for (blocked_ms, expected_ms, left) in [
+        (20 * MINUTE_MS, 20 * MINUTE_MS, "its checks passed"),
+        (
+            u64::MAX,
+            30 * MINUTE_MS,
+            "its checks passed; the server blocks the merge for another reason",
+        ),
+    ] {
+        let mut host = published(0, 0..0);
+        let began = host.now();
+        host.on("gh pr view", move |disk, _| {
+            let status = match disk.now.millis_since(began) < blocked_ms {
+                true => "BLOCKED",
+                false => "CLEAN",
+            };
+            let seen = format!(
+                r#"{{"state": "OPEN", "headRefOid": "{}", "mergeable": "MERGEABLE",
+                    "mergeStateStatus": "{status}", "reviewDecision": "", "statusCheckRollup": [
+                    {{"name": "fast", "status": "COMPLETED", "conclusion": "SUCCESS"}}]}}"#,
+                commit('b')
+            );
+            SimProcess::exit(0, &seen)
+        });
+        assert_eq!(watch(&mut host), Ended::Exit(Exit::Done), "{}", host.notes());
+        assert_eq!(state(&host), (PullRequestState::Green, Some(left.to_owned())));
+        let took_ms = host.now().millis_since(began);
+        assert!((expected_ms..expected_ms + 6 * MINUTE_MS).contains(&took_ms), "{took_ms}");
+    }
+}

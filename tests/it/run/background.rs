@@ -41,6 +41,23 @@ fn says(run: &Run, words: &str) {
 }
 
 #[test]
+fn a_driver_that_lacks_secret_variables_of_the_one_before_is_told() {
+    let project = Workspace::plain()
+        .with_env("ONLOOP_CONTINUE", "auto")
+        .with_env("SHOP_API_KEY", "sk-0123456789abcdef");
+    project.write(FILE, workflow("", GATED));
+    run(&project, &[]).expect_exit(3);
+    let id = project.kept_ids().pop().expect("there is a run");
+    let options = std::fs::read_to_string(project.kept(&id, "options")).unwrap();
+    assert!(options.contains("SHOP_API_KEY") && !options.contains("0123456789"), "{options}");
+    let project = project.with_env("SHOP_API_KEY", "");
+    let approved = project.onloop(&["approve", &id]).expect_exit(0);
+    says(&approved, "had variables that are not set here:\n  SHOP_API_KEY\n");
+    project.write("go", "");
+    completes(&project);
+}
+
+#[test]
 fn an_approval_continues_the_run_by_itself() {
     let (project, id) = waiting();
     let listed = project.onloop(&["approve"]).expect_exit(0).stdout;

@@ -19,7 +19,7 @@ use crate::tally::Tally;
 const LONG_VARIABLE: &str = "ONLOOP_TEST_ALL";
 /// Longest time of a stage, and of one with long rounds. One that hangs is named before a whole run has
 /// taken too long.
-const LONGEST: Duration = Duration::from_secs(40 * 60);
+const LONGEST: Duration = Duration::from_secs(60 * 60);
 const LONGEST_WITH_ALL: Duration = Duration::from_secs(4 * 60 * 60);
 /// Makes this program perform one stage in its own process.
 pub(crate) const INNER: &str = "--stage";

@@ -1,7 +1,7 @@
 //! Which run is meant, and its record.
 
 use crate::error::{CommandError, unusable_record};
-use crate::lookup::runs::{FoundRecord, all_ids, find_all, is_of, is_own, untrusted_copy};
+use crate::lookup::runs::{Found, FoundRecord, all_ids, find_all, is_of, is_own, untrusted_copy};
 use crate::run::advice::first_command;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, Store};
@@ -231,7 +231,7 @@ async fn by_beginning(io: &Io, name: &str) -> Result<Option<Selected>, CommandEr
 async fn unknown(io: &Io, name: &str) -> CommandError {
     let ids = all_ids(io).await;
     let mut known: Vec<&str> = ids.iter().map(String::as_str).collect();
-    let here = candidates(io, |_| true).await.runs;
+    let here = own_runs(io).await;
     known.extend(here.iter().map(|store| store.run().place.slug.as_str()));
     known.dedup();
     let near =
@@ -264,6 +264,15 @@ async fn candidates(io: &Io, is_meant: impl Fn(&Run) -> bool) -> Candidates {
         }
     }
     candidates
+}
+
+/// The runs that can be read; those that cannot were named when the one that is meant was looked for.
+async fn own_runs(io: &Io) -> Vec<Store> {
+    let store = |found: Found| match found.record {
+        FoundRecord::Own(store) => Some(*store),
+        FoundRecord::Untrusted(_) | FoundRecord::Broken(_) => None,
+    };
+    find_all(io).await.into_iter().filter_map(store).collect()
 }
 
 /// The one run among those that fit.
@@ -308,7 +317,7 @@ async fn one_of(
 /// Why no run fits, and the command for the one that changed last.
 async fn nothing_fits(io: &Io, fitting: Fitting) -> CommandError {
     let error = CommandError::refused(fitting.nothing());
-    let Some(store) = candidates(io, |_| true).await.runs.into_iter().next() else {
+    let Some(store) = own_runs(io).await.into_iter().next() else {
         return error.fix_by("begin one", "onloop do 'Fix the failing test'");
     };
     let run = store.run();

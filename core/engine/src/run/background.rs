@@ -3,7 +3,7 @@
 use crate::error::CommandError;
 use crate::run::advice::resume_command;
 use crate::run::driver_lock::driver_of;
-use crate::run::options::{DriveArgs, demand_complete, remembered_options};
+use crate::run::options::{DriveArgs, demand_complete, missing_variables, remembered_options};
 use crate::state::config;
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, Store};
@@ -110,6 +110,7 @@ pub async fn resume_in_background(io: &Io, store: &Store) -> Result<(), CommandE
 /// Starts a driver of a run in the background, waits until it drives, and says where its output is.
 pub async fn start_driver(io: &Io, store: &Store) {
     let (id, log) = (&store.run().id, store.paths().driver_log());
+    let missing = missing_variables(io, store.paths()).await;
     if let Err(failure) = launch_driver(io, store).await {
         let command = resume_command(store.run());
         let why = text::one_line(&failure.message);
@@ -120,6 +121,14 @@ pub async fn start_driver(io: &Io, store: &Store) {
     if has_started(io, store).await {
         io.note("The run continues in the background.").await;
         io.note(format!("Its output:\n  {log}\nStop it:\n  onloop stop {id}")).await;
+        if !missing.is_empty() {
+            let names = text::wrapped(&missing.join(", "), 76, 2);
+            io.note(format!(
+                "warning: the process that drove it had variables that are not set here:\n  {names}\n\
+                 If its agent needs them, stop it and resume it where they are set."
+            ))
+            .await;
+        }
         return;
     }
     let shown = match io.read_tail(&log, LOG_BYTES).await {

@@ -7,13 +7,14 @@ use crate::sandbox::choice::{Sandbox, SandboxRequest};
 use crate::state::store::Paths;
 use clap::Parser;
 use onloop_agents::Agent;
-use onloop_effect::{Durability, Expect, Io, has_redaction};
+use onloop_effect::{Durability, Expect, Io, has_redaction, secret_names};
 use onloop_permission::OnAsk;
 use onloop_run::{Platform, Run};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow as workflow;
+use serde_json::{Value, json};
 
 /// The arguments of a verb that drives a run.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -249,17 +250,31 @@ impl DriveArgs {
 /// Stores the options that a run is driven with, so that another process drives it the same way.
 pub(crate) async fn remember_options(io: &Io, paths: &Paths, words: &[String]) {
     let words: Vec<String> = words.iter().map(|word| io.redacted(word)).collect();
-    let json = serde_json::to_string(&words).expect("words are JSON");
+    // Names without their values: a process without them may not be able to do the same.
+    let variables: Vec<&String> = secret_names(io.env_all()).collect();
+    let json = json!({ "words": words, "variables": variables }).to_string();
     // Without them a person names the options again.
     let _ = io.write(&paths.options(), json.into_bytes(), Expect::Any, Durability::Relaxed).await;
 }
 
 /// The options that a run was last driven with. `None`: onloop has not driven it here.
 pub async fn remembered_options(io: &Io, paths: &Paths) -> Option<DriveArgs> {
-    let (bytes, _) = io.read(&paths.options(), limits::OPTIONS_BYTES).await.ok()?;
-    let words: Vec<String> = serde_json::from_slice(&bytes).ok()?;
+    let words = remembered(io, paths, "words").await?;
     let line = std::iter::once("onloop".to_owned()).chain(words);
     Some(RememberedOptions::try_parse_from(line).ok()?.drive)
+}
+
+/// The names of the secret variables that the process which drove the run last had, and this one has not.
+pub(crate) async fn missing_variables(io: &Io, paths: &Paths) -> Vec<String> {
+    let known = remembered(io, paths, "variables").await.unwrap_or_default();
+    known.into_iter().filter(|name| io.env(name).is_none()).collect()
+}
+
+/// A list of words in what was stored of the last driver.
+async fn remembered(io: &Io, paths: &Paths, member: &str) -> Option<Vec<String>> {
+    let (bytes, _) = io.read(&paths.options(), limits::OPTIONS_BYTES).await.ok()?;
+    let document: Value = serde_json::from_slice(&bytes).ok()?;
+    serde_json::from_value(document[member].clone()).ok()
 }
 
 /// The command line of stored options.

@@ -225,7 +225,7 @@ impl Server {
 
     fn nothing_there(&self) -> CallAnswer {
         let root = format!("{}/", self.guard.root());
-        let page = page::notice_page("Nothing is here", &[], Some((&root, "To the beginning")));
+        let page = page::notice_page("Not found", &[], Some((&root, "To all runs")));
         answer(404, Content::Page, &page)
     }
 

@@ -55,7 +55,8 @@ pub(super) fn edit(url: &str, body: &str) -> Call {
 }
 
 pub(super) fn look(url: &str) -> Call {
-    Call::new(&["pr", "view", url, "--json", "state,headRefOid,mergeable,statusCheckRollup"])
+    let members = "state,headRefOid,mergeable,mergeStateStatus,reviewDecision,statusCheckRollup";
+    Call::new(&["pr", "view", url, "--json", members])
 }
 
 pub(super) fn parse_look(said: &str) -> Option<Sighting> {
@@ -74,8 +75,13 @@ pub(super) fn parse_look(said: &str) -> Option<Sighting> {
             Some("MERGEABLE") => Some(false),
             Some(_) | None => None,
         },
+        is_blocked: seen["mergeStateStatus"] == "BLOCKED" && !waits_for_review(&seen),
         checks: checks.map(check).collect(),
     })
+}
+
+fn waits_for_review(seen: &Value) -> bool {
+    matches!(seen["reviewDecision"].as_str(), Some("REVIEW_REQUIRED" | "CHANGES_REQUESTED"))
 }
 
 /// A check run has `status` and `conclusion`, a commit status `state`.
@@ -233,6 +239,25 @@ mod tests {
         ];
         assert_eq!(read, expected);
         assert_eq!(parse_look(&said.replace("OPEN", "DRAFTED")), None);
+    }
+
+    #[test]
+    fn a_merge_that_is_refused_for_no_review_is_blocked() {
+        for (status, review, expected) in [
+            ("BLOCKED", "", true),
+            ("BLOCKED", "APPROVED", true),
+            ("BLOCKED", "REVIEW_REQUIRED", false),
+            ("BLOCKED", "CHANGES_REQUESTED", false),
+            ("CLEAN", "", false),
+            ("UNSTABLE", "", false),
+        ] {
+            let said = format!(
+                r#"{{"state": "OPEN", "headRefOid": "c1", "mergeStateStatus": "{status}",
+                    "reviewDecision": "{review}"}}"#
+            );
+            let seen = parse_look(&said).expect("it is understood");
+            assert_eq!(seen.is_blocked, expected, "{said}");
+        }
     }
 
     #[test]

@@ -113,6 +113,15 @@ pub(super) fn parse_look(said: &str, jobs: &str) -> Option<Sighting> {
             Some("checking" | "unchecked" | "preparing") => None,
             Some(_) | None => request["has_conflicts"].as_bool(),
         },
+        is_blocked: matches!(
+            request["detailed_merge_status"].as_str(),
+            Some(
+                "ci_must_pass"
+                    | "ci_still_running"
+                    | "external_status_checks"
+                    | "status_checks_must_pass"
+            )
+        ),
         checks,
     })
 }

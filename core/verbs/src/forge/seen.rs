@@ -31,6 +31,9 @@ pub(crate) struct Sighting {
     pub(crate) commit: String,
     /// Whether it conflicts with its target. `None`: the server has not found out yet.
     pub(crate) conflicts: Option<bool>,
+    /// Whether the server refuses the merge for another reason than a conflict or a review: a check that it
+    /// needs may not be listed yet.
+    pub(crate) is_blocked: bool,
     pub(crate) checks: Vec<ServerCheck>,
 }
 

@@ -26,8 +26,13 @@ pub(super) enum Watched {
 enum Look {
     /// Checks run, or the server has not caught up.
     Pending,
-    /// The checks that a merge needs passed; this is why it is looked at no longer.
-    Green(String),
+    /// The checks that a merge needs passed.
+    Green {
+        /// Whether the server would merge it.
+        may_merge: bool,
+        /// Why it is looked at no longer.
+        why: String,
+    },
     Merged,
     Closed,
     /// Something has to change.
@@ -103,7 +108,8 @@ async fn look(io: &Io, store: &Store, begun_ms: i64) -> Result<Result<Look, Stri
         Openness::Closed => return Ok(Ok(Look::Closed)),
         Openness::Open => {}
     }
-    let is_settling = io.now().as_millis() - begun_ms < limits::PULL_REQUEST_SETTLE_MS as i64;
+    let looked_ms = u64::try_from(io.now().as_millis() - begun_ms).unwrap_or(0);
+    let is_settling = looked_ms < limits::PULL_REQUEST_SETTLE_MS;
     if Some(&seen.commit) != run.finished_commit.as_ref() {
         return Ok(Ok(match is_settling {
             true => Look::Pending,
@@ -123,9 +129,10 @@ async fn look(io: &Io, store: &Store, begun_ms: i64) -> Result<Result<Look, Stri
         Ok(None) => {}
         Err(why) => return Ok(Err(why)),
     }
-    Ok(Ok(match is_pending(&seen, is_settling) {
+    let may_appear = seen.is_blocked && looked_ms < limits::PULL_REQUEST_BLOCKED_MS;
+    Ok(Ok(match may_appear || is_pending(&seen, is_settling) {
         true => Look::Pending,
-        false => Look::Green(passed(&seen)),
+        false => Look::Green { may_merge: !seen.is_blocked, why: passed(&seen) },
     }))
 }
 
@@ -136,8 +143,16 @@ fn is_pending(seen: &Sighting, is_settling: bool) -> bool {
     runs || seen.conflicts.is_none() || (is_settling && appears)
 }
 
-/// That the checks passed, with the optional ones that did not.
+/// That the checks passed, with the optional ones that did not, and that the server refuses the merge.
 fn passed(seen: &Sighting) -> String {
+    let passed = of_checks(seen);
+    match seen.is_blocked {
+        true => format!("{passed}; the server blocks the merge for another reason"),
+        false => passed,
+    }
+}
+
+fn of_checks(seen: &Sighting) -> String {
     let failed = seen.optional(ServerResult::Failed);
     let failed: Vec<String> = failed.map(|check| text::one_line(&check.name)).collect();
     let checks = match failed.len() {
@@ -153,12 +168,12 @@ fn passed(seen: &Sighting) -> String {
 async fn settle(io: &Io, store: &mut Store, look: Look) -> Result<Option<Watched>, CommandError> {
     match look {
         Look::Pending => Ok(None),
-        Look::Green(passed) => {
+        Look::Green { may_merge: is_free, why } => {
             see(io, store, PullRequestState::Green, "").await?;
-            if may_merge(io, store.run()).await && merge(io, store).await? {
+            if is_free && may_merge(io, store.run()).await && merge(io, store).await? {
                 return Ok(None);
             }
-            leave(io, store, passed).await.map(Some)
+            leave(io, store, why).await.map(Some)
         }
         Look::Merged => {
             see(io, store, PullRequestState::Merged, "").await?;
