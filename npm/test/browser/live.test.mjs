@@ -371,7 +371,7 @@ test("cost and runs by day are drawn; what did not happen is not", async (t) => 
   ]);
   await change({ ...facts, days: [day("2026-11-23", { runs: 1 })] });
   assert.deepEqual(await page.locator(".chart figcaption").allInnerTexts(), ["Runs by day 1 run in 30 days"]);
-  assert.match(await page.locator("#cost summary").innerText(), /no turn of an agent/);
+  assert.match(await page.locator("#cost summary").innerText(), /no agent turns/);
 });
 
 test("a run of rw-auto is listed, and a killed one waits", async (t) => {

@@ -56,7 +56,7 @@ function Chart({ title, values, words }: { title: string; values: [string, numbe
 
 /** Unknown stays unknown, and is not nothing. */
 function costOf({ cost_usd: cost, turns, unknown }: Cost): string {
-  if (turns === 0) return "no turn of an agent";
+  if (turns === 0) return "no agent turns";
   if (cost === undefined) return "unknown";
   return unknown === 0 ? money(cost) : `${money(cost)}, and ${counted(unknown, "turn")} unknown`;
 }

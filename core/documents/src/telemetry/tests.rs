@@ -263,6 +263,21 @@ fn calls_of_tools_are_within_their_turn() {
     assert!(book.run.turns[0].calls.is_empty(), "only the ledger has them");
 }
 
+/// A run and the fork in which its step has started.
+fn forked() -> (Book, Book) {
+    let mut book = Book::begin();
+    book.add(1_000, json!({ "event": "step_forked", "step": 1, "run": "try.1", "base": "c" }));
+    let mut fork = Book::of(book.run.fork(ForkBeginning {
+        id: "try.1".to_owned(),
+        step: 1,
+        place: Place::default(),
+        base: "c".to_owned(),
+        at: at(1_000),
+    }));
+    fork.add(2_000, json!({ "event": "step_started", "step": 1 }));
+    (book, fork)
+}
+
 #[test]
 fn a_client_is_told_the_span_of_its_turn_before_it_begins() {
     let told = |run: &Book, own: &Book, earlier: usize| {
@@ -282,16 +297,7 @@ fn a_client_is_told_the_span_of_its_turn_before_it_begins() {
     let spans_of = spans(&rendered(&book, false));
     assert_eq!([&spans_of[3], &spans_of[4]].map(parent), [first, second]);
 
-    let mut book = Book::begin();
-    book.add(1_000, json!({ "event": "step_forked", "step": 1, "run": "try.1", "base": "c" }));
-    let mut fork = Book::of(book.run.fork(ForkBeginning {
-        id: "try.1".to_owned(),
-        step: 1,
-        place: Place::default(),
-        base: "c".to_owned(),
-        at: at(1_000),
-    }));
-    fork.add(2_000, json!({ "event": "step_started", "step": 1 }));
+    let (book, mut fork) = forked();
     let first = told(&book, &fork, 0);
     fork.add(9_000, ended("completed", 100, "c1"));
     let telemetry = render(&book.bytes, &[fork.bytes.clone()], false).expect("sound ledgers");
@@ -342,16 +348,7 @@ fn metrics_sum_up_the_whole_run() {
 
 #[test]
 fn what_a_fork_did_belongs_to_its_step() {
-    let mut book = Book::begin();
-    book.add(1_000, json!({ "event": "step_forked", "step": 1, "run": "try.1", "base": "c" }));
-    let mut fork = Book::of(book.run.fork(ForkBeginning {
-        id: "try.1".to_owned(),
-        step: 1,
-        place: Place::default(),
-        base: "c".to_owned(),
-        at: at(1_000),
-    }));
-    fork.add(2_000, json!({ "event": "step_started", "step": 1 }));
+    let (book, mut fork) = forked();
     fork.add(3_000, started("agent", 1));
     fork.add(9_000, ended("completed", 100, "c1"));
     let telemetry = render(&book.bytes, &[fork.bytes.clone()], false).expect("sound ledgers");
