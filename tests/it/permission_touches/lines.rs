@@ -169,7 +169,8 @@ fn is_here(grammar: &Grammar) -> bool {
 /// An operand or the value of an option; every second names what is there and may be read, so that enough
 /// lines work.
 fn operand(random: &mut Random) -> &'static str {
-    if random.chance(50) { random.pick(THERE) } else { random.pick(WORDS) }
+    let words = if random.chance(50) { THERE } else { WORDS };
+    random.pick::<&'static str>(words)
 }
 
 /// An option as its table knows it, with a value where it takes one.
