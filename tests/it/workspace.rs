@@ -4,6 +4,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -228,8 +231,35 @@ impl Workspace {
     }
 
     fn run_at(&self, below: &str, program: impl AsRef<OsStr>, arguments: &[&str]) -> Run {
-        let output = self.command_at(below, program).args(arguments).output();
-        output.expect("the program is there").into()
+        let mut command = self.command_at(below, program);
+        let streams = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
+        let child = streams.stderr(Stdio::piped()).spawn().expect("the program is there");
+        let watchdog = Watchdog::over(child.id());
+        let output = child.wait_with_output();
+        drop(watchdog);
+        output.expect("its output can be read").into()
+    }
+}
+
+/// Ends a program that hangs, so that its test fails with what it said.
+struct Watchdog {
+    /// Its end says that the program has ended.
+    _ended: Sender<()>,
+}
+
+impl Watchdog {
+    /// Longest time of a program, on a machine however busy.
+    const LONGEST: Duration = Duration::from_secs(600);
+
+    fn over(process: u32) -> Watchdog {
+        let (ended, is_ended) = channel();
+        thread::spawn(move || {
+            if is_ended.recv_timeout(Self::LONGEST) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("process {process} is ended after {} s", Self::LONGEST.as_secs());
+                let _ = Command::new("sh").args(["-c", &format!("kill -KILL {process}")]).status();
+            }
+        });
+        Watchdog { _ended: ended }
     }
 }
 
