@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::workspace::{Run, Workspace, program};
+use crate::workspace::{Run, Watchdog, Workspace, program};
 
 /// The workflow file of these tests.
 pub(crate) const FILE: &str = "hotl-workflow-w.md";
@@ -103,5 +103,6 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Ends a background `onloop` and gives what it said.
 pub(crate) fn output_of(child: Child) -> Run {
+    let _watchdog = Watchdog::over(child.id());
     child.wait_with_output().expect("the program ends").into()
 }

@@ -242,7 +242,7 @@ impl Workspace {
 }
 
 /// Ends a program that hangs, so that its test fails with what it said.
-struct Watchdog {
+pub(crate) struct Watchdog {
     /// Its end says that the program has ended.
     _ended: Sender<()>,
 }
@@ -251,7 +251,7 @@ impl Watchdog {
     /// Longest time of a program, on a machine however busy.
     const LONGEST: Duration = Duration::from_secs(600);
 
-    fn over(process: u32) -> Watchdog {
+    pub(crate) fn over(process: u32) -> Watchdog {
         let (ended, is_ended) = channel();
         thread::spawn(move || {
             if is_ended.recv_timeout(Self::LONGEST) == Err(RecvTimeoutError::Timeout) {

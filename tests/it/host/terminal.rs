@@ -8,12 +8,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::surroundings::temporary_folder;
+use crate::workspace::Watchdog;
 
 /// A probe at a terminal of its own.
 struct Session {
     keyboard: File,
     child: Child,
     seen: String,
+    _watchdog: Watchdog,
 }
 
 impl Session {
@@ -38,7 +40,8 @@ impl Session {
             .stderr(screen())
             .spawn()
             .unwrap();
-        Session { keyboard: File::from(keyboard), child, seen: String::new() }
+        let _watchdog = Watchdog::over(child.id());
+        Session { keyboard: File::from(keyboard), child, seen: String::new(), _watchdog }
     }
 
     /// Reads until `text` is on the screen.

@@ -156,8 +156,12 @@ impl Place {
         let trace = tempfile::NamedTempFile::new_in(self.path("tmp")).unwrap();
         let top = self.text("");
         let top = top.trim_end_matches('/');
-        let mut command = Command::new("bwrap");
+        // With the sandbox everything in it is gone, also what left the group of the inner `timeout`.
+        let mut command = Command::new("timeout");
         command.args([
+            "--signal=KILL",
+            "120",
+            "bwrap",
             "--ro-bind",
             "/",
             "/",

@@ -11,13 +11,15 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use unicode_width::UnicodeWidthStr;
 
 use super::{FILE, project, standing};
-use crate::workspace::{Workspace, program};
+use crate::workspace::{Watchdog, Workspace, program};
 
 /// `onloop` at a terminal of its own.
 pub(crate) struct Session {
     pub(super) keyboard: File,
     pub(super) child: Child,
     seen: String,
+    /// A question that never comes ends with the program.
+    _watchdog: Watchdog,
 }
 
 impl Session {
@@ -44,7 +46,8 @@ impl Session {
         // As a shell starts it: what it does to its group concerns nobody else.
         command.process_group(0);
         let child = command.spawn().unwrap();
-        Session { keyboard: File::from(keyboard), child, seen: String::new() }
+        let _watchdog = Watchdog::over(child.id());
+        Session { keyboard: File::from(keyboard), child, seen: String::new(), _watchdog }
     }
 
     /// Reads until `text` is on the screen, and forgets everything up to its end.

@@ -12,11 +12,13 @@ use crate::workspace::{Workspace, program};
 
 /// Waits until a file has a process id in it.
 fn pid_in(path: &std::path::Path) -> Pid {
+    let until = Instant::now() + Duration::from_secs(120);
     loop {
         let pid = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
         if let Some(pid) = pid.and_then(Pid::from_raw) {
             return pid;
         }
+        assert!(Instant::now() < until, "no process wrote {}", path.display());
         std::thread::yield_now();
     }
 }

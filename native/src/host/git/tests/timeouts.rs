@@ -35,6 +35,18 @@ impl Place {
         fs::read_to_string(self.path("hung")).ok()?.trim().parse().ok()
     }
 
+    /// Waits until something hangs. A request that ended before it came so far would never hang.
+    fn wait_for_hung(&self) -> u32 {
+        let until = Instant::now() + Duration::from_secs(120);
+        loop {
+            if let Some(hung) = self.hung() {
+                return hung;
+            }
+            assert!(Instant::now() < until, "nothing hangs in {}", self.text("repo"));
+            thread::yield_now();
+        }
+    }
+
     /// Everything that a request may change.
     fn state(&self) -> String {
         let mut state = self.git("repo", &["for-each-ref"]);
@@ -72,16 +84,14 @@ impl Place {
                 let mut git = OsGit::new().among(&interrupts, &RunningGroup::default());
                 thread::scope(|scope| {
                     scope.spawn(|| {
-                        while self.hung().is_none() {
-                            thread::yield_now();
-                        }
+                        self.wait_for_hung();
                         interrupts.raise();
                     });
                     git.perform(request).unwrap_err()
                 })
             }
             // Where the machine is busy, git may not have come that far.
-            End::Limit => (0..)
+            End::Limit => (0..8)
                 .map(|tries| OsGit::new().at_most_ms(500 << tries).perform(request).unwrap_err())
                 .find(|_| self.hung().is_some())
                 .unwrap(),
@@ -294,15 +304,7 @@ fn ended(place: &Place, running: &RunningGroup, end: impl FnOnce(u32) + Send) ->
     place.write("armed", "");
     let mut git = OsGit::new().among(&Interrupts::new().unwrap(), running);
     thread::scope(|scope| {
-        scope.spawn(|| {
-            let hung = loop {
-                match place.hung() {
-                    Some(hung) => break hung,
-                    None => thread::yield_now(),
-                }
-            };
-            end(hung);
-        });
+        scope.spawn(|| end(place.wait_for_hung()));
         let (cwd, branch) = (place.text("repo"), "x".to_owned());
         git.perform(&GitRequest::Switch { cwd, branch, create: false }).unwrap_err()
     })
@@ -334,9 +336,7 @@ fn who_has_no_time_ends_git_without_leaving_its_locks() {
         let mut git = OsGit::new().among(&Interrupts::new().unwrap(), &group);
         let _ = git.perform(&GitRequest::Switch { cwd, branch, create: false });
     });
-    while place.hung().is_none() {
-        thread::yield_now();
-    }
+    place.wait_for_hung();
     let was_locked = lock.exists();
     running.end_for_good();
     let is_locked = lock.exists();
