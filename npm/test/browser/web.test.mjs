@@ -75,7 +75,7 @@ test("a person requests changes and says why", async (t) => {
   const made = await machine(t, [plan(2, 1)]);
   const { page, root } = await signedIn(t, made);
   await page.goto(`${root}run/${made.ids[0]}`);
-  await page.getByLabel(/to do otherwise/).fill("use fewer words");
+  await page.getByLabel(/should do instead/).fill("use fewer words");
   await pressed(page, "Request changes");
   await page.getByText("onloop resume").first().waitFor();
   assert.ok(made.ledger(made.ids[0]).includes("use fewer words"));
@@ -164,7 +164,7 @@ test("a page follows what happens, keeps what is written, and says when its serv
   await page.getByText("1 thing waits for you").waitFor();
   await page.goto(`${root}run/${made.ids[1]}`);
   await live.getByText("Live").waitFor();
-  await page.getByLabel(/to do otherwise/).fill("half a sentence");
+  await page.getByLabel(/should do instead/).fill("half a sentence");
   await gate(made.ids[1]);
   await page.getByText("The decision was made elsewhere. Not sent: half a sentence").waitFor();
   await page.goto(root);
