@@ -7,16 +7,17 @@ import { test } from "node:test";
 import { adapter, claude, codex } from "./clients.mjs";
 import { drivenBy } from "./acp-runs.mjs";
 
-/** The adapters, and how each is started with the client that it drives. */
+/** The adapters, the client that each drives, and options of its runs. */
 const ADAPTERS = [
-  [claude, "claude-agent-acp"],
-  [codex, "codex-acp"],
+  [claude, "claude-agent-acp", []],
+  // Its own sandbox does not begin within another one.
+  [codex, "codex-acp", ["--confine", "off"]],
 ];
 
-for (const [client, name] of ADAPTERS) {
+for (const [client, name, options] of ADAPTERS) {
   test(`${name} makes a file and continues its conversation`, async () => {
     const script = [{ run: "echo one > one.txt" }, { say: "Done." }, { run: "echo two > one.txt" }, { say: "Done." }];
-    const { code, stderr, place, summary, heard } = await drivenBy(client, adapter(client, name), script);
+    const { code, stderr, place, summary, heard } = await drivenBy(client, adapter(client, name), script, options);
     assert.equal(code, 0, `${stderr}\n${JSON.stringify(summary)}`);
     assert.equal(readFileSync(join(place.project, "one.txt"), "utf8"), "two\n");
     assert.equal(summary.steps[0].attempts, 2);

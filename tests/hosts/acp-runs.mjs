@@ -24,7 +24,7 @@ export async function drivenBy(client, agent, script, words = []) {
   writeFileSync(join(place.project, "hotl-workflow-make.md"), WORKFLOW);
   const git = "git init -q -b main && git add -A && git -c user.name=me -c user.email=me@example.org commit -qm begin";
   assert.equal((await run("sh", ["-c", git], place)).code, 0);
-  const options = ["run", "--mode", "branch", "--confine", "off", "--agent", agent, ...words];
+  const options = ["run", "--mode", "branch", "--agent", agent, ...words];
   const ended = await client.served(place, script, (place) => run("onloop", options, place));
   const summary = JSON.parse((await run("onloop", ["summary", "--json"], place)).stdout);
   return { ...ended, place, summary };

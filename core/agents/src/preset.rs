@@ -173,6 +173,22 @@ pub struct TurnClient<'a> {
     pub command: Vec<String>,
 }
 
+/// Programs through which a known agent speaks the Agent Client Protocol.
+const ADAPTERS: [(&str, &str); 2] = [("claude-agent-acp", "claude"), ("codex-acp", "codex")];
+
+impl TurnClient<'_> {
+    /// The known agent in whose folders it keeps sessions and logins; `acp`: nobody knows.
+    pub fn keeper(&self) -> &'static str {
+        let is_part = |char: char| char.is_ascii_alphanumeric() || char == '-';
+        let names = |program: &str| self.name.split(|c| !is_part(c)).any(|word| word == program);
+        let adapted = || ADAPTERS.iter().find(|(program, _)| names(program));
+        match self.preset {
+            Some(preset) => preset.name,
+            None => adapted().map_or("acp", |(_, agent)| agent),
+        }
+    }
+}
+
 /// The beginning of the name of an agent that is named by its command.
 pub const ACP_PREFIX: &str = "acp:";
 
@@ -366,6 +382,21 @@ mod tests {
         assert_eq!(AGENTS.last(), Some(&"you"));
         assert_eq!(UNATTENDED.last(), Some(&"script"));
         assert!(READERS.iter().copied().eq(PRESETS.iter().map(|preset| preset.name)));
+    }
+
+    #[test]
+    fn an_adapter_works_in_the_folders_of_the_agent_that_it_drives() {
+        for (word, expected) in [
+            ("claude", "claude"),
+            ("acp:gemini", "gemini"),
+            ("acp:claude-agent-acp", "claude"),
+            ("acp:A=1 node '/x/@agentclientprotocol/codex-acp/dist/index.js'", "codex"),
+            ("acp:my-codex-acp", "acp"),
+            ("acp:kiro-cli acp", "acp"),
+        ] {
+            let agent = Agent::named(word).unwrap();
+            assert_eq!(agent.turn_client().unwrap().keeper(), expected, "{word}");
+        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub(crate) struct GateDecided {
     pub(crate) at: Timestamp,
 }
 
-/// The newest of what took time, in the order of its end: at most [`PAGE_SPANS`].
+/// The newest of what took time, in the order of its end: at most `PAGE_SPANS`.
 pub fn spans(run: &Run) -> Vec<Span> {
     let mut spans = spans_and_decisions(run).0;
     spans.drain(..spans.len().saturating_sub(PAGE_SPANS));

@@ -89,12 +89,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &Model, look: Look<'_>) {
 }
 
 fn title(model: &Model, width: u16) -> Line<'static> {
-    let count = |wanted: fn(RunState) -> bool| {
-        model.board.runs.iter().filter(|card| wanted(card.state)).count()
-    };
+    let autos = model.board.autos.iter().map(|auto| auto.state);
+    let states: Vec<RunState> =
+        model.board.runs.iter().map(|card| card.state).chain(autos).collect();
+    let count =
+        |wanted: fn(RunState) -> bool| states.iter().filter(|state| wanted(**state)).count();
     let wait = count(RunState::needs_person);
     let finished = count(RunState::is_over);
-    let running = model.board.runs.len() - wait - finished;
+    let running = states.len() - wait - finished;
     let calls = model.board.calls.len();
     let need = if wait == 1 { "needs" } else { "need" };
     let mut words =

@@ -70,8 +70,7 @@ pub(super) async fn prepare(
     put(&policy, turn_policy::write(&guard)).await?;
     put(&guard.calls, Vec::new()).await?;
     let config = loaded.config;
-    let mut needs =
-        own_needs(io, sandbox, client.preset.map_or("acp", |preset| preset.name), root).await;
+    let mut needs = own_needs(io, sandbox, client.keeper(), root).await;
     needs.may_read.push(policy.clone());
     needs.may_write.push(guard.calls.clone());
     let hook = TurnHook { program, policy, wait_s: Waits::of(&config).call_s };
