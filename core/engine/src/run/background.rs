@@ -118,7 +118,8 @@ pub async fn start_driver(io: &Io, store: &Store) {
             .await;
         return;
     }
-    if has_started(io, store).await {
+    // Who interrupts this leaves the driver at work.
+    if has_started(io, store).await.unwrap_or(true) {
         io.note("The run continues in the background.").await;
         io.note(format!("Its output:\n  {log}\nStop it:\n  onloop stop {id}")).await;
         if !missing.is_empty() {
@@ -153,17 +154,22 @@ pub(crate) async fn launch_driver(io: &Io, store: &Store) -> Result<(), Failure>
 }
 
 /// Waits until another process drives the run, or has driven it and ended.
-pub(crate) async fn has_started(io: &Io, store: &Store) -> bool {
+///
+/// # Errors
+///
+/// A person interrupted that; told once the process has begun, so that it can be ended.
+pub(crate) async fn has_started(io: &Io, store: &Store) -> Result<bool, Failure> {
+    let mut interrupted = Ok(());
     for _ in 0..LOOKS {
         let has_driven = store.was_changed_since(store.revision()).await.unwrap_or(false);
         if has_driven || driver_of(io, store.paths()).await.is_some() {
-            return true;
+            return interrupted.map(|()| true);
         }
-        if io.sleep(LOOK_EVERY_MS).await.is_err() {
-            return true;
+        if let Err(failure) = io.sleep(LOOK_EVERY_MS).await {
+            interrupted = Err(failure);
         }
     }
-    false
+    interrupted.map(|()| false)
 }
 
 /// The process on this machine that drives a run, to interrupt it.

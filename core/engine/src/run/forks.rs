@@ -25,7 +25,7 @@ pub(crate) use left::remove_merged;
 pub use left::{remove_all, remove_unneeded};
 pub(crate) use merge::{Merged, settle};
 use onloop_agents::Agent;
-use onloop_effect::{Io, WorkLine, has_redaction};
+use onloop_effect::{Failure, Io, WorkLine, has_redaction};
 use onloop_run::{Event, ForkState, ForkUse, Next, Phase, Run, RunStatus, StepStatus, exceeded};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -53,6 +53,8 @@ pub(crate) struct Forks {
     working: Vec<WorkLine>,
     /// The forks that are merged, and whose worktrees are there yet.
     left: Vec<String>,
+    /// Whether a person interrupted while a fork began.
+    is_interrupted: bool,
 }
 
 /// How a fork stands.
@@ -122,6 +124,7 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             drop_fork(cx, *step, id, "its record is gone").await?;
         }
     }
+    heed_interrupt(cx)?;
     if over_budget(cx.io, cx.run()).await.is_some() {
         return Ok(());
     }
@@ -137,9 +140,14 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
         if !Box::pin(begin_fork(cx, step)).await? {
             break;
         }
+        heed_interrupt(cx)?;
         at_work += 1;
     }
     Ok(())
+}
+
+fn heed_interrupt(cx: &RunContext<'_>) -> Result<(), Halt> {
+    if cx.forks.is_interrupted { Err(Halt::Interrupted) } else { Ok(()) }
 }
 
 /// Waits until the fork of `step` has ended, and begins others meanwhile.
@@ -233,7 +241,7 @@ async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result
     }
     // Its driver works with the options of this process. A power cut may have lost those that were there.
     remember_options(cx.io, fork.paths(), &cx.options.words).await;
-    start(cx.io, &fork).await;
+    cx.forks.is_interrupted |= start(cx.io, &fork).await;
     Ok(Standing::Works)
 }
 
@@ -253,13 +261,20 @@ fn budgets_of(run: &Run, fork: &Run) -> onloop_workflow::Budgets {
     }
 }
 
-async fn start(io: &Io, fork: &Store) {
-    if let Err(failure) = launch_driver(io, fork).await {
+///
+/// Whether a person interrupted that: once every fork has begun, the caller ends them all.
+async fn start(io: &Io, fork: &Store) -> bool {
+    let mut launched = launch_driver(io, fork).await;
+    let is_interrupted = launched.as_ref().is_err_and(Failure::is_interrupted);
+    if is_interrupted {
+        launched = launch_driver(io, fork).await;
+    }
+    if let Err(failure) = launched {
         let why = text::one_line(&failure.message);
         io.note(format!("warning: no driver of run {} was started: {why}", fork.run().id)).await;
-        return;
+        return is_interrupted;
     }
-    has_started(io, fork).await;
+    has_started(io, fork).await.is_err() || is_interrupted
 }
 
 /// Shows what is new in the log of a fork.
