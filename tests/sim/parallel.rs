@@ -97,6 +97,8 @@ pub struct ParallelLife {
     repository: Rc<RefCell<SimRepository>>,
     world: Rc<RefCell<World>>,
     random: Random,
+    /// For how many requests no other program has its turn while the first one of a drive can go on.
+    first_alone: u64,
     /// Whether writes are refused in this life. A driver that cannot write does not record that it ends.
     refuses: bool,
 }
@@ -109,7 +111,7 @@ impl ParallelLife {
         host.disk.put(FILE, plan.text());
         let repository = SimRepository::around(&mut host, "/demo");
         let world = World::around(&mut host, &plan, Random::new(random.number()));
-        ParallelLife { host, plan, repository, world, random, refuses: false }
+        ParallelLife { host, plan, repository, world, random, first_alone: 0, refuses: false }
     }
 
     /// From now on agents succeed at once, and the machine does not fail.
@@ -119,6 +121,12 @@ impl ParallelLife {
         self.host.interrupt_at(at_request);
         self.host.lose_power(PowerLoss { at_request, moment, lose_relaxed: false });
         self.host.kill(Kill { at_request, moment, leaves_processes: false });
+    }
+
+    /// In the next drive, the first program goes on alone for so many requests: the drivers that it launches
+    /// have not begun.
+    pub fn let_first_go_on(&mut self, requests: u64) {
+        self.first_alone = requests;
     }
 
     /// Something will go wrong soon, with any of the programs.
@@ -184,7 +192,12 @@ impl ParallelLife {
             .collect();
         let lines: Vec<&[&str]> = lines.iter().map(Vec::as_slice).collect();
         let (random, mut turns_left) = (&mut self.random, beside.map_or(0, |(_, turns)| turns));
+        let mut alone_left = std::mem::take(&mut self.first_alone);
         let ended = self.host.run_with_drivers(&lines, |count| {
+            if alone_left > 0 {
+                alone_left -= 1;
+                return 0;
+            }
             turns_left = turns_left.saturating_sub(1);
             match random.below(count as u64) as usize {
                 1 if turns_left > 0 => 0,

@@ -1,6 +1,6 @@
 //! Steps that work side by side on a simulated machine, which fails while any of their drivers works.
 
-use onloop_core::effect::Exit;
+use onloop_core::effect::{Exit, Request};
 use onloop_tests::parallel::{ParallelLife, ParallelPlan, ParallelTrace, live};
 use onloop_tests::{Ended, Kill, Moment, PowerLoss};
 
@@ -88,6 +88,32 @@ fn a_driver_that_ends_between_a_verification_and_its_checkpoint_leaves_no_work_o
 fn a_driver_that_ends_before_it_records_a_fork_leaves_no_worktree() {
     // The name of the worktree, in the request that makes it.
     survives_after("/w-20260320T094640Z.step-3\", branch: ");
+}
+
+#[test]
+fn an_interrupt_while_the_driver_of_a_step_begins_ends_the_run() {
+    let plan = ParallelPlan::diamond(2, 2, false);
+    let mut undisturbed = calm(&plan);
+    undisturbed.let_first_go_on(u64::MAX / 2);
+    undisturbed.host.interrupt_at(2_000);
+    undisturbed.drive().unwrap_or_else(|why| panic!("{why}"));
+    let requests = &undisturbed.host.requests;
+    let launches: Vec<usize> = (0..requests.len())
+        .filter(|at| matches!(requests[*at], Request::Launch(_)))
+        .take(2)
+        .collect();
+    assert_eq!(launches.len(), 2, "both steps begin");
+    for (launch, after) in launches.into_iter().flat_map(|at| (0..5).map(move |after| (at, after)))
+    {
+        let mut life = calm(&plan);
+        let at_request = launch + after;
+        life.let_first_go_on(at_request as u64 + 40);
+        life.host.interrupt_at(at_request);
+        let ended = life.drive().unwrap_or_else(|why| panic!("request {at_request}: {why}"));
+        let about = format!("{after} requests after the launch: {}", life.said());
+        assert_eq!(ended, Ended::Exit(Exit::Interrupted), "{about}");
+        life.complete().unwrap_or_else(|why| panic!("request {at_request}: {why}"));
+    }
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub(crate) struct Forks {
     working: Vec<WorkLine>,
     /// The forks that are merged, and whose worktrees are there yet.
     left: Vec<String>,
-    /// Whether a person interrupted while a fork began.
+    /// Whether a person interrupted while the driver of a fork began.
     is_interrupted: bool,
 }
 
@@ -169,6 +169,7 @@ pub(crate) async fn wait(
         };
         let Some(fork) = opened(cx.io, &id).await else { continue };
         let standing = standing(cx, step, fork).await?;
+        heed_interrupt(cx)?;
         if let Standing::Over(failure) = standing {
             let Some(fork) = opened(cx.io, &id).await else { continue };
             tell(cx, &fork).await;
@@ -261,8 +262,8 @@ fn budgets_of(run: &Run, fork: &Run) -> onloop_workflow::Budgets {
     }
 }
 
-///
-/// Whether a person interrupted that: once every fork has begun, the caller ends them all.
+/// Starts a driver for a fork. Returns whether a person interrupted that: the caller ends the run, once the
+/// driver is there to be ended with it.
 async fn start(io: &Io, fork: &Store) -> bool {
     let mut launched = launch_driver(io, fork).await;
     let is_interrupted = launched.as_ref().is_err_and(Failure::is_interrupted);
