@@ -133,6 +133,11 @@ impl RunState {
         }
     }
 
+    /// Whether it goes on by itself.
+    pub fn is_at_work(self) -> bool {
+        matches!(self, RunState::Running | RunState::Limited | RunState::Checks)
+    }
+
     /// Whether nothing more happens to its steps.
     pub fn is_over(self) -> bool {
         matches!(self, RunState::Completed | RunState::Abandoned)

@@ -299,6 +299,7 @@ impl From<Refusal> for CommandError {
                 FinishRefusal::TooEarly { .. }
                 | FinishRefusal::Unproven { .. }
                 | FinishRefusal::Discarded
+                | FinishRefusal::Merged
                 | FinishRefusal::NotIntended { .. },
             )
             | Refusal::NoSuchStep { .. }

@@ -172,9 +172,7 @@ impl Run {
             (_, Next::Blocked(blocker)) => Some(Attention::Blocked(blocker)),
             (status, _) => self.usage_limit().or_else(|| {
                 match status {
-                    RunStatus::Paused => {
-                        self.pause_reason.as_ref().filter(|reason| *reason != INTERRUPTED)
-                    }
+                    RunStatus::Paused if !self.is_interrupted() => self.pause_reason.as_ref(),
                     _ => None,
                 }
                 .map(|reason| Attention::Paused { reason: reason.clone() })

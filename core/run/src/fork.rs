@@ -191,6 +191,11 @@ impl Run {
         record.depends_on().into_iter().all(|needed| self.is_settled(needed))
     }
 
+    /// How many steps are done and decided.
+    pub fn settled_steps(&self) -> usize {
+        self.steps.iter().filter(|record| self.is_settled(record.step.number)).count()
+    }
+
     /// Whether a step is done and its gate open.
     pub(super) fn is_settled(&self, step: u32) -> bool {
         let Some(record) = self.step(step) else { return false };
@@ -213,14 +218,18 @@ impl Run {
 
     /// Every step that is worked on now, the smallest number first.
     pub fn current_steps(&self) -> Vec<u32> {
-        let is_current = |record: &&StepRecord| {
-            matches!(record.status, StepStatus::InProgress(_)) || record.is_forked()
-        };
-        let numbers = self.steps.iter().filter(is_current).map(|record| record.step.number);
+        let numbers =
+            self.steps.iter().filter(|record| record.is_current()).map(|record| record.step.number);
         match numbers.collect::<Vec<_>>() {
             none if none.is_empty() => vec![self.current_step()],
             steps => steps,
         }
+    }
+
+    /// Whether a step works in a worktree of its own, as far as the record knows: the driver of the run
+    /// ends it with the run.
+    pub(super) fn has_at_work(&self, record: &StepRecord) -> bool {
+        self.status == RunStatus::Running && record.is_forked()
     }
 
     /// The id of the next fork of a step.

@@ -4,7 +4,7 @@ use super::attention::Attention;
 use super::budget::exceeded;
 use super::event::{Acting, Worker};
 use super::next::{Blocker, Next, Question};
-use super::record::{Run, StepRecord, StepStatus};
+use super::record::{Run, RunStatus, StepRecord, StepStatus};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::graph::step_list;
@@ -90,6 +90,17 @@ impl Run {
         if let Some(tracked) = followed {
             let now = format!("its pull request is {}", tracked.line());
             return StatusSummary { now, since: Some(tracked.since), then: None };
+        }
+        if self.is_interrupted() || self.status == RunStatus::Abandoned {
+            let now = match self.status {
+                RunStatus::Abandoned => "abandoned",
+                _ => "a person has interrupted it",
+            };
+            return StatusSummary {
+                now: now.to_owned(),
+                since: Some(self.last_update),
+                then: None,
+            };
         }
         let started = |step: u32| self.step(step).and_then(|record| record.started_at);
         let (now, since, then) = match (self.next(), &self.acting) {

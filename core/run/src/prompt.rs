@@ -73,8 +73,8 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     if let Some(failure) = &record.last_failure {
         out += &format!(
             "\n## Attempt {} of {}\n\nThe attempt before failed: {}\n",
-            record.counted_attempts().max(1),
-            record.limit(),
+            record.attempts.max(1),
+            record.last_attempt(),
             failure.reason
         );
         if !failure.output.is_empty() {

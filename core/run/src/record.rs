@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 pub use super::place::Place;
 
+use super::attention::INTERRUPTED;
 use super::checkpoint::Checkpoint;
 use super::event::{
     Acting, CheckResult, GateDecision, LogEntry, Mode, SetUp, TurnRecord, Usage, Written,
@@ -410,6 +411,11 @@ impl Run {
         disposition == Some(Disposition::Discarded)
     }
 
+    /// Whether a person has interrupted it, and nothing else holds it up.
+    pub fn is_interrupted(&self) -> bool {
+        self.status == RunStatus::Paused && self.pause_reason.as_deref() == Some(INTERRUPTED)
+    }
+
     /// Whether a run in this state may be disposed of in this way.
     pub(super) fn accepts(&self, disposition: Disposition) -> bool {
         match (&self.status, disposition) {
@@ -460,11 +466,10 @@ impl Run {
     /// Number of the first step that is in progress, else of the first that is not settled,
     /// else of the last.
     pub fn current_step(&self) -> u32 {
-        let in_progress = |s: &&StepRecord| matches!(s.status, StepStatus::InProgress(_));
-        let unsettled = |s: &&StepRecord| !matches!(s.status, StepStatus::Done);
+        let unsettled = |s: &&StepRecord| !self.is_settled(s.step.number);
         self.steps
             .iter()
-            .find(in_progress)
+            .find(|record| record.is_current())
             .or_else(|| self.steps.iter().find(unsettled))
             .or(self.steps.last())
             .map_or(1, |s| s.step.number)
@@ -493,6 +498,11 @@ impl StepRecord {
     /// Whether it has never been started.
     pub fn is_new(&self) -> bool {
         self.status == StepStatus::Pending && self.attempts == 0
+    }
+
+    /// Whether it has begun and not ended, beside other steps or in the worktree of the run.
+    pub(super) fn is_current(&self) -> bool {
+        matches!(self.status, StepStatus::InProgress(_)) || self.is_forked()
     }
 
     /// Whether it is worked on beside other steps.
@@ -525,10 +535,15 @@ impl StepRecord {
         self.attempts.saturating_sub(self.uncounted)
     }
 
-    /// `2/3`: the present attempt as people count, and the limit. One that was cut short is still
-    /// the present one until the next begins.
+    /// The number of the last attempt that there can be: attempts that do not count, as one that was cut
+    /// short, move the limit.
+    pub fn last_attempt(&self) -> u32 {
+        self.uncounted.saturating_add(self.limit())
+    }
+
+    /// `2/3`: the number of the present attempt, and that of the last one that there can be.
     pub fn attempt_of_limit(&self) -> String {
-        format!("{}/{}", self.counted_attempts().max(1), self.limit())
+        format!("{}/{}", self.attempts.max(1), self.last_attempt())
     }
 
     /// Why another attempt at a failed step is not worth its cost: the last ones changed no file and

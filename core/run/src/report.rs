@@ -147,11 +147,10 @@ fn price(cost: Option<Money>, as_of: Option<&str>) -> String {
 }
 
 fn render_final_summary(run: &Run, out: &mut String) {
-    let count = |wanted: &str| run.steps.iter().filter(|s| s.status.as_str() == wanted).count();
     *out += "## Final Summary\n\n";
     head_line("Status", run.status.as_str(), out);
     let unchecked = run.unchecked_line().map(|line| format!(", {line}")).unwrap_or_default();
-    let done = format!("{} of {} done{unchecked}", count("done"), run.steps.len());
+    let done = format!("{} of {} done{unchecked}", run.settled_steps(), run.steps.len());
     head_line("Steps", &done, out);
     let attempts: u64 = run.steps.iter().map(|s| u64::from(s.attempts)).sum();
     head_line("Attempts", &attempts.to_string(), out);

@@ -29,7 +29,7 @@ pub fn symbol_and_word(run: &Run, record: &StepRecord) -> (&'static str, &'stati
         };
     }
     match &record.status {
-        StepStatus::Pending if record.is_forked() => ("→", "Running"),
+        StepStatus::Pending if run.has_at_work(record) => ("→", "Running"),
         StepStatus::Pending => ("·", "Pending"),
         StepStatus::InProgress(_) => ("→", "Running"),
         StepStatus::Done if is_checked => ("✓", "Done"),
@@ -116,6 +116,7 @@ pub fn step_line(run: &Run, record: &StepRecord) -> String {
     let name = shown_name(record);
     let attempts = record.attempts;
     match &record.status {
+        StepStatus::Pending if run.has_at_work(record) => format!("→ Step {number}: {name}"),
         StepStatus::Pending => format!("· Step {number}: {name}"),
         StepStatus::InProgress(_) if attempts > 1 => {
             format!("↻ Step {number}: {name} (attempt {})", record.attempt_of_limit())

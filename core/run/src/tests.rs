@@ -125,14 +125,14 @@ fn resuming_a_blocked_run_verifies_first_and_grants_new_attempts() {
 }
 
 #[test]
-fn attempts_before_a_person_went_on_are_not_counted_out_of_the_limit() {
+fn attempts_before_a_person_went_on_move_the_limit() {
     let mut run = begin(vec![Step { repeat: until(2), ..step(1) }]);
     let start = Event::StepStarted { step: 1 };
     apply(&mut run, &[start.clone(), failed(1), start.clone(), failed(1)]);
     let blocked = Event::StepBlocked { step: 1, reason: "verify failed".to_owned() };
     apply(&mut run, &[blocked, Event::RunResumed, failed(1), start]);
-    assert_eq!(step_line(&run, &run.steps[0]), "↻ Step 1: Name 1 (attempt 1/2)");
-    assert_eq!(run.events.last().map(|e| e.text.as_str()), Some("↻ Step 1: Retrying (1/2)"));
+    assert_eq!(step_line(&run, &run.steps[0]), "↻ Step 1: Name 1 (attempt 3/4)");
+    assert_eq!(run.events.last().map(|e| e.text.as_str()), Some("↻ Step 1: Retrying (3/4)"));
 }
 
 #[test]

@@ -134,6 +134,7 @@ async fn decide_in(
         Mode::Auto => None,
     };
     let is_person = by.is_some();
+    store.only_while_next();
     if args.redo {
         redo(io, store, args, by).await?;
     } else if let Some(reason) = &args.reason {

@@ -9,11 +9,14 @@ use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::advice::pull_request_commands;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::driving_of;
+use onloop_engine::run::forks;
 use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction_of};
 use onloop_engine::state::auto_runs::{self, AutoRun};
 use onloop_engine::state::store::Store;
-use onloop_run::{Platform, Run, StatusSummary, render_summary, sandbox_line, step_list};
+use onloop_run::{
+    Platform, Run, RunStatus, StatusSummary, render_summary, sandbox_line, step_list,
+};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
@@ -205,14 +208,15 @@ async fn status_lines(io: &Io, store: &Store) -> String {
         let host = text::one_line(&process.host);
         format!("process {} on {host} drives it{place}", process.pid)
     });
-    let worker = run
-        .acting
-        .as_ref()
-        .map(|acting| format!("the {} is process {}", acting.worker.as_str(), acting.group.pid));
+    let worker =
+        run.acting.as_ref().filter(|_| run.status == RunStatus::Running).map(|acting| {
+            format!("the {} is process {}", acting.worker.as_str(), acting.group.pid)
+        });
     let who: Vec<String> = driver.into_iter().chain(worker).collect();
     if !who.is_empty() {
         lines.push(format!("Who: {}", who.join(", ")));
     }
+    lines.extend(forks::in_background(io, run).await);
     lines.extend(then.map(|then| format!("Then: {then}")));
     let mut out: String = lines.iter().map(|line| text::wrapped(line, 80, 2) + "\n").collect();
     if is_background {

@@ -323,8 +323,8 @@ async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exi
     }
     match &record.status {
         StepStatus::Failed { .. } if record.may_retry() => {
-            let (next, limit) = (record.counted_attempts() + 1, record.limit());
-            let line = format!("retrying step {number} (attempt {next}/{limit})");
+            let (next, last) = (record.attempts + 1, record.last_attempt());
+            let line = format!("retrying step {number} (attempt {next}/{last})");
             say_step(io, store.run(), number, &line, as_json).await;
             Ok(Exit::Done)
         }

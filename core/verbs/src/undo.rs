@@ -10,7 +10,7 @@ use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::run::forks;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::state::store::Store;
-use onloop_run::{Checkpoint, DecisionChannel, Event};
+use onloop_run::{Checkpoint, DecisionChannel, Event, Refusal};
 use onloop_workflow::graph::step_list;
 
 /// Arguments of `onloop undo`.
@@ -34,6 +34,9 @@ async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), CommandError> {
     demand_person(io, "undoing work").await?;
     let mut store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
     let run = store.run();
+    if let Some(refusal) = run.has_no_files() {
+        return Err(Refusal::from(refusal).into());
+    }
     let Some(target) = run.checkpoint_named(&args.step).cloned() else {
         return Err(unknown_checkpoint(run, &args.step));
     };

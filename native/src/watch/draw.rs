@@ -96,7 +96,7 @@ fn title(model: &Model, width: u16) -> Line<'static> {
         |wanted: fn(RunState) -> bool| states.iter().filter(|state| wanted(**state)).count();
     let wait = count(RunState::needs_person);
     let finished = count(RunState::is_over);
-    let running = states.len() - wait - finished;
+    let running = count(RunState::is_at_work);
     let calls = model.board.calls.len();
     let need = if wait == 1 { "needs" } else { "need" };
     let mut words =

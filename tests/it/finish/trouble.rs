@@ -130,6 +130,19 @@ fn a_lock_keeps_a_checkpoint_from_being_taken_and_an_undo_from_beginning() {
 }
 
 #[test]
+fn undo_after_a_merge_leaves_the_checkout_of_the_person_alone() {
+    let run = open();
+    let (workspace, id) = (&run.workspace, &run.id);
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+    workspace.write("later.txt", "mine\n");
+    let said = workspace.onloop(&["undo", id, "0"]).expect_exit(4).stderr;
+    let what = "error: the work was merged, and its worktree is gone; only git can take it back";
+    assert!(crate::flat(&said).starts_with(what), "{said}");
+    assert_eq!(workspace.read("later.txt"), "mine\n");
+    assert_eq!(workspace.read("work.txt"), "done\n");
+}
+
+#[test]
 fn whoever_git_does_not_know_is_told_so() {
     let run = open();
     let workspace = &run.workspace;

@@ -180,7 +180,7 @@ fn a_blocked_run_is_mended_and_verified_before_anybody_acts() {
 }
 
 #[test]
-fn an_attempt_that_was_cut_short_is_not_counted_where_the_limit_is_shown() {
+fn an_attempt_that_was_cut_short_moves_the_limit_and_its_number_is_not_given_again() {
     let project = project(
         "",
         "- [ ] **Step 1: Try**\naction: go\nloop: until it is there\nmax_iterations: 3\n\
@@ -198,17 +198,20 @@ fn an_attempt_that_was_cut_short_is_not_counted_where_the_limit_is_shown() {
     wait_until("the agent acts", acted);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     output_of(child).expect_exit(130);
+    let id = project.record()["run_id"].as_str().unwrap().to_owned();
+    let stopped = project.onloop(&["status", &id]).stdout;
+    assert!(stopped.contains("\nNow: a person has interrupted it (for "), "{stopped}");
+    assert!(!stopped.contains("Who: "), "{stopped}");
     project.write("go", "");
     let words = ["resume", "--verbose", "--agent-command", "sh agent.sh"];
     let resumed = project.onloop(&words).expect_exit(0);
-    let id = project.record()["run_id"].as_str().unwrap().to_owned();
     let status = project.onloop(&["status", &id]).stdout;
     let report = project.onloop(&["report", &id]).stdout;
-    assert!(resumed.stderr.contains("(attempt 2/3)"), "{resumed:?}");
-    assert!(project.read("prompt.3").contains("## Attempt 2 of 3"));
-    assert!(report.contains("Retrying (2/3)"), "{report}");
+    assert!(resumed.stderr.contains("(attempt 3/4)"), "{resumed:?}");
+    assert!(project.read("prompt.3").contains("## Attempt 3 of 4"));
+    assert!(report.contains("Retrying (3/4)"), "{report}");
     for text in [&resumed.stderr, &status, &report, &project.read("prompt.3")] {
-        for wrong in ["/4", "3/3", "of 4", "3 of 3"] {
+        for wrong in ["/3", "4/4", "of 3", "4 of 4"] {
             assert!(!text.contains(wrong), "{wrong}: {text}");
         }
     }

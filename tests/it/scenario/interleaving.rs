@@ -85,6 +85,24 @@ fn a_decision_between_two_requests_of_a_run_is_never_lost() {
     }
 }
 
+#[test]
+fn of_two_decisions_about_one_gate_one_is_taken() {
+    let approve = ["onloop", "approve", "w", "--no-continue"];
+    let reject = ["onloop", "reject", "w", "--reason", "no"];
+    for (first, second) in [(approve.as_slice(), reject.as_slice()), (&reject, &approve)] {
+        for pause in 0..REQUESTS {
+            let mut machine = machine();
+            machine.run(super::RUN);
+            let (exit, ended) = interleave(&mut machine, first, pause, second);
+            let about = format!("{first:?} after {pause} requests\n{}", machine.notes());
+            let taken = [Ended::Exit(exit), ended].map(|ended| ended == Ended::Exit(Exit::Done));
+            assert_eq!(taken.iter().filter(|taken| **taken).count(), 1, "{about}");
+            let log = records(&machine).remove(0)["events"].to_string();
+            assert_eq!(log.matches("Gate Step 2: ").count(), 1, "{about}\n{log}");
+        }
+    }
+}
+
 /// Step 3 may start, and the record is too large to be rewritten at every transition.
 fn large() -> SimHost {
     let mut machine = machine();

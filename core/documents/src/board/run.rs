@@ -178,7 +178,6 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
     let mut standing = run.status_summary();
     let stopped = match (state, &attention) {
         (RunState::Interrupted, _) => Some("nobody works on it: its onloop was killed"),
-        (RunState::Paused, None) => Some("a person has interrupted it"),
         (_, _) => None,
     };
     if let Some(stopped) = stopped {
@@ -187,7 +186,6 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
     }
     let number = attention.as_ref().and_then(Attention::step).unwrap_or(run.current_step());
     let step = run.step(number);
-    let is_done = |record: &&StepRecord| record.status == StepStatus::Done;
     let worker = run.acting.as_ref().filter(|_| state == RunState::Running).map(|acting| {
         let agent = run.turns.iter().rfind(|turn| turn.step == acting.step);
         WorkerCard {
@@ -224,7 +222,7 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
             _ => Vec::new(),
         },
         steps: run.steps.len(),
-        done: run.steps.iter().filter(is_done).count(),
+        done: run.settled_steps(),
         risk: run.settings.risk.as_str(),
         started_at: Some(run.started_at),
         changed_at: Some(run.last_update),
@@ -423,8 +421,8 @@ fn step(run: &Run, record: &StepRecord) -> StepView {
         name: line(&record.step.name),
         symbol,
         status,
-        attempts: record.counted_attempts(),
-        limit: record.limit(),
+        attempts: record.attempts,
+        limit: record.last_attempt(),
         started_at: record.started_at,
         completed_at: record.completed_at,
         checks: checks(record).iter().map(check_view).collect(),

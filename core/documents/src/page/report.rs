@@ -9,8 +9,7 @@ use super::timeline::{KEY, drawn};
 use crate::attestation::Decided;
 use crate::board::{self, CheckView, check_view};
 use onloop_run::{
-    ChangedWork, CheckVerdict, Facts, Run, StepRecord, StepStatus, TurnRecord, Verdict,
-    symbol_and_word,
+    ChangedWork, CheckVerdict, Facts, Run, StepRecord, TurnRecord, Verdict, symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -93,7 +92,7 @@ fn head(run: &Run, out: &mut String) {
 }
 
 fn glance(run: &Run, out: &mut String) {
-    let done = run.steps.iter().filter(|record| record.status == StepStatus::Done).count();
+    let done = run.settled_steps();
     let checks: usize = run.steps.iter().map(|record| record.step.checks.len()).sum();
     let results = run.steps.iter().flat_map(|record| &record.results);
     let passed = results.filter(|result| result.verdict == CheckVerdict::Passed).count();

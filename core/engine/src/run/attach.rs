@@ -64,5 +64,6 @@ pub(super) async fn attach(
             Err(failure) => return Err(failure.into()),
         }
     }
-    Ok(exit_of_run(Store::open(io, id).await?.run()))
+    let ended = Store::open(io, id).await?;
+    Ok(if ended.run().is_interrupted() { Exit::Interrupted } else { exit_of_run(ended.run()) })
 }

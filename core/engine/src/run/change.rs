@@ -38,11 +38,19 @@ pub async fn change_by(
                 }
                 return Ok(());
             }
-            Err(StoreError::Overtaken(refusal)) => refusal.into(),
+            // Another process was faster.
+            Err(StoreError::Overtaken(refusal)) => return Err(too_late(store, refusal.into())),
+            Err(StoreError::Failed(failure)) if failure.is_conflict() => {
+                return Err(too_late(store, failure.into()));
+            }
             Err(error) => error.into(),
         },
     };
     Err(not_now(store.run(), error))
+}
+
+fn too_late(store: &Store, error: CommandError) -> CommandError {
+    not_now(store.run(), error).of_kind(ErrorKind::Refused)
 }
 
 /// The state of a run that has stopped; `None`: it continues.

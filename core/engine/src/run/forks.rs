@@ -29,6 +29,7 @@ use onloop_effect::{Failure, Io, WorkLine, has_redaction};
 use onloop_run::{Event, ForkState, ForkUse, Next, Phase, Run, RunStatus, StepStatus, exceeded};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
+use onloop_workflow::graph::step_list;
 
 /// A driver that is killed changes no file, so its lock is looked at in this interval.
 const LOOK_MS: u64 = 5_000;
@@ -385,17 +386,21 @@ async fn has_ended(io: &Io, fork: &Store) {
 
 /// Says which steps go on although this process ends.
 pub(crate) async fn tell_rest(io: &Io, run: &Run) {
+    if let Some(line) = in_background(io, run).await {
+        io.note(line).await;
+    }
+}
+
+/// Which steps a driver in the background works on, on one line; `None`: there is none.
+pub async fn in_background(io: &Io, run: &Run) -> Option<String> {
     let mut at_work = Vec::new();
     for (step, fork) in run.forked_steps() {
         if let Some(fork) = opened(io, &fork.run).await
             && !fork.run().is_over()
             && driver_of(io, fork.paths()).await.is_some()
         {
-            at_work.push(step.to_string());
+            at_work.push(step);
         }
     }
-    if !at_work.is_empty() {
-        let steps = at_work.join(", ");
-        io.note(format!("Goes on in the background: step {steps}")).await;
-    }
+    (!at_work.is_empty()).then(|| format!("In the background: {}", step_list(&at_work)))
 }

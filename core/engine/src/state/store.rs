@@ -11,7 +11,7 @@ use onloop_documents::ledger::{self, Head, Ledger, LedgerError, Origin, sha256};
 use onloop_effect::{
     Durability, Expect, Failure, FailureKind, FileSize, Io, OptionalExt, Progress, Version,
 };
-use onloop_run::{Decider, Event, Refusal, Run, StepStatus, step_line};
+use onloop_run::{Decider, Event, Next, Refusal, Run, StepStatus, step_line};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -60,6 +60,8 @@ pub struct Store {
     revision: u32,
     /// Whether what is added counts only behind the line that is known as the last one.
     only_as_known: bool,
+    /// Whether what is added counts only while this comes next.
+    only_while_next: Option<Next>,
 }
 
 /// A change that is not durable yet.
@@ -113,6 +115,7 @@ impl Store {
             boxes: Boxes::default(),
             revision: 0,
             only_as_known: false,
+            only_while_next: None,
         };
         store.write_first_copy().await?;
         Ok(store)
@@ -143,6 +146,7 @@ impl Store {
             boxes: Boxes::default(),
             revision: 0,
             only_as_known: false,
+            only_while_next: None,
         })
     }
 
@@ -220,6 +224,12 @@ impl Store {
     /// record as it is here. A commit fails with `Conflict` then.
     pub fn only_as_known(&mut self) {
         self.only_as_known = true;
+    }
+
+    /// From now on nothing is added once another process has made something else come next: two decisions
+    /// about one question are not both taken. The next commit fails with `Conflict` then.
+    pub fn only_while_next(&mut self) {
+        self.only_while_next = Some(self.run.next());
     }
 
     /// The ledger, whose growth says that another process has changed the record. `None`: the
@@ -346,7 +356,11 @@ impl Store {
             match self.append_pending(durability).await {
                 // The lock is this machine's; the ledger may have writers elsewhere.
                 Err(failure) if failure.is_conflict() => is_as_known = false,
-                written => return Ok(written?),
+                Err(failure) => return Err(failure.into()),
+                Ok(()) => {
+                    self.only_while_next = None;
+                    return Ok(());
+                }
             }
         }
         let message = format!("`{}` changes all the time", self.paths.ledger());
@@ -443,6 +457,9 @@ impl Store {
         let last = read_head(&self.io, &self.paths).await?;
         self.copy_sha256 = last.and_then(|last| last.copy_sha256);
         self.revision += 1;
+        if self.only_while_next.as_ref().is_some_and(|next| *next != self.run.next()) {
+            return Err(Failure::new(FailureKind::Conflict, CHANGED_SINCE).into());
+        }
         for Pending { at, event, .. } in &self.pending {
             self.run.apply(*at, event).map_err(StoreError::Overtaken)?;
         }

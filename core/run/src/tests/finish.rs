@@ -42,7 +42,9 @@ fn a_blocked_run_that_was_kept_can_go_on_and_one_that_was_discarded_cannot() {
     let outcome = FinishOutcome::new(Disposition::Discarded);
     apply(&mut run, &[Event::FinishRecorded { outcome, replace: false }]);
     assert_eq!(run.next(), Next::Finished);
-    for event in [Event::RunResumed, discard(true)] {
+    assert_eq!(run.has_no_files(), Some(FinishRefusal::Discarded));
+    let restored = Event::WorkRestored { to: "0".to_owned() };
+    for event in [Event::RunResumed, restored, discard(true)] {
         assert_eq!(refused(&mut run, &event), "the work was discarded, and nothing of it is left");
     }
 }

@@ -36,6 +36,9 @@ pub enum FinishRefusal {
     /// The work was thrown away.
     #[error("the work was discarded, and nothing of it is left")]
     Discarded,
+    /// The work was merged, and the worktree removed: its place is the checkout of a person.
+    #[error("the work was merged, and its worktree is gone; only git can take it back")]
+    Merged,
     /// It is settled already.
     #[error("the outcome `{}` is already recorded", disposition.as_str())]
     Settled {
@@ -165,7 +168,19 @@ impl Run {
         if self.is_discarded() {
             return Err(FinishRefusal::Discarded.into());
         }
-        Ok(())
+        match (event, self.has_no_files()) {
+            (Event::CheckpointTaken(_) | Event::WorkRestored { .. }, Some(why)) => Err(why.into()),
+            (_, _) => Ok(()),
+        }
+    }
+
+    /// Why the run has no files of its own any more; `None`: it has.
+    pub fn has_no_files(&self) -> Option<FinishRefusal> {
+        match self.finish.as_ref()?.outcome.disposition {
+            Disposition::Discarded => Some(FinishRefusal::Discarded),
+            Disposition::Merged => Some(FinishRefusal::Merged),
+            Disposition::Kept | Disposition::Published => None,
+        }
     }
 
     /// A blocked run whose work was kept can be resumed; then its outcome is open again.

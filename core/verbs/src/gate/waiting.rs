@@ -39,6 +39,7 @@ pub(crate) async fn approve_run(
         }
         Waiting::Verdict => {
             let by = Some(decider(io, DecisionChannel::Command));
+            store.only_while_next();
             change_by(io, &mut store, Event::VerdictAccepted, by).await?;
             io.result("the verdict of the review is accepted\n").await;
             continue_run(io, &store, no_continue).await;
@@ -81,6 +82,7 @@ pub(crate) async fn reject_run(
         }
         Waiting::Verdict => {
             let by = decider(io, DecisionChannel::Command);
+            store.only_while_next();
             end_run(io, &mut store, &reason, by).await?;
         }
     }
