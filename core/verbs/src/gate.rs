@@ -212,9 +212,14 @@ async fn record(
         _ => None,
     };
     let is_review = store.run().step(step).is_some_and(awaits_review);
-    change_by(io, store, event, by.clone()).await?;
-    if let (Some(by), Some(reason)) = (by, ends_for) {
-        end_run(io, store, reason, by).await?;
+    match (by, ends_for) {
+        // One change: nobody decides between the rejection and the end.
+        (Some(by), Some(reason)) => {
+            let applied = store.apply_by(event, Some(by.clone()));
+            applied.map_err(|refusal| not_now(store.run(), refusal))?;
+            end_run(io, store, reason, by).await?;
+        }
+        (by, _) => change_by(io, store, event, by).await?,
     }
     if let Some(reason) = approves_itself.filter(|_| decision == GateDecision::Approved) {
         io.note(approval_line(step, reason, store.run().settings.risk)).await;

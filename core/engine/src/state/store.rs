@@ -266,7 +266,7 @@ impl Store {
     }
 
     /// Changes the run as `by` decided; durable after the next [`Store::commit`].
-    pub(crate) fn apply_by(&mut self, event: Event, by: Option<Decider>) -> Result<(), Refusal> {
+    pub fn apply_by(&mut self, event: Event, by: Option<Decider>) -> Result<(), Refusal> {
         let at = self.io.now();
         self.run.apply(at, &event)?;
         self.boxes.touch(&event);
