@@ -33,8 +33,8 @@ pub(crate) fn delegate() -> Option<ExitCode> {
         None if changes => {
             complain(
                 "this machine knows a fleet, and the program `onloop-fleet` is neither beside this one \
-                 nor on PATH\n  Without it the records of the fleet's runs cannot be changed. Install it: \
-                 cargo install onloop-fleet",
+                 nor on PATH\n  Without it the records of the fleet's runs cannot be changed. Install it, in a \
+                 checkout of onloop:\n    cargo install --locked --path native/fleet",
             );
             Some(ExitCode::from(Exit::Refused.code()))
         }

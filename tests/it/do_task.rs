@@ -134,7 +134,7 @@ fn an_issue_is_data_for_the_agent_and_its_pull_request_closes_it() {
     std::fs::set_permissions(project.path("../bin/gh"), executable).unwrap();
     let run = begin("7").expect_exit(4);
     assert!(run.stderr.contains("cause: run gh auth login"), "{}", run.stderr);
-    assert!(run.stderr.contains("gh auth status"), "{}", run.stderr);
+    assert!(run.stderr.contains("gh auth login"), "{}", run.stderr);
     begin("--web").expect_exit(2);
     begin("seven").expect_exit(2);
     assert_eq!((project.kept_ids().len(), project.path(".hotl").exists()), (0, false));

@@ -129,8 +129,8 @@ fn dirty_files_are_named_with_every_way_out() {
          \x20   --stash\n\
          \x20 fix: stash them yourself, then run this again:\n\
          \x20   git stash push --include-untracked\n\
-         \x20 fix: clean up yourself, then run this again:\n\
-         \x20   git add, git commit\n"
+         \x20 fix: commit them yourself, then run this again:\n\
+         \x20   git add --all && git commit\n"
     );
     assert_eq!(machine.git("repo", &["worktree", "list"]).lines().count(), 1);
 }

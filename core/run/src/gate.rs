@@ -36,6 +36,18 @@ pub enum HumanReason {
     Unchecked,
 }
 
+impl HumanReason {
+    /// Why `auto_approve` does not count here; `None` where only the gate itself asks for a person.
+    pub fn despite_auto_approve(self) -> Option<&'static str> {
+        match self {
+            HumanReason::Asked => None,
+            HumanReason::HighRisk => Some("the risk is high"),
+            HumanReason::Sensitive => Some("it is a security gate"),
+            HumanReason::Unchecked => Some("no check verified the step"),
+        }
+    }
+}
+
 /// What is said when the gate of `step` approves itself at this risk.
 pub fn approval_line(step: u32, reason: AutomaticReason, risk: Risk) -> String {
     match reason {

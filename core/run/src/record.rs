@@ -417,7 +417,7 @@ impl Run {
     }
 
     /// Whether a run in this state may be disposed of in this way.
-    pub(super) fn accepts(&self, disposition: Disposition) -> bool {
+    pub fn accepts(&self, disposition: Disposition) -> bool {
         match (&self.status, disposition) {
             (RunStatus::Completed | RunStatus::ReadyToFinish, _) => true,
             (

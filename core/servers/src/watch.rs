@@ -30,7 +30,7 @@ pub async fn watch(io: &Io, args: &WatchArgs) -> Result<Exit, CommandError> {
     demand_screen(io, args).await?;
     let what = "only the native onloop draws on a whole terminal; this one does not";
     Err(CommandError::refused(what)
-        .fix_by("install it, and call it the same way", "cargo install onloop")
+        .fix_by("install it, in a checkout of onloop", "cargo install --locked --path native")
         .fix_by("see the same in a browser", "onloop web")
         .fix_by("print what is unfinished here", "onloop status"))
 }

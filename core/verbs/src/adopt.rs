@@ -85,7 +85,8 @@ async fn untrusted(io: &Io, id: &str) -> Result<Candidate, CommandError> {
     let word = text::one_line(id);
     let Some((root, path)) = found else {
         let what = format!("no record of a run `{word}` can be found from here");
-        return Err(CommandError::usage(what));
+        return Err(CommandError::usage(what)
+            .fix_by("list the runs here, with the untrusted ones", "onloop list"));
     };
     let root = io.canonical(&root).await.unwrap_or(root);
     let mut taken = is_own(io, id).await?;
@@ -220,7 +221,7 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
         let what = format!("`{before}` still exists, with the copy of this run");
         return Err(CommandError::refused(what)
             .because("only a checkout that was moved is relocated")
-            .fix_by("take over a copy of it", format!("onloop adopt {id}")));
+            .fix(format!("move that folder to `{root}`, then repeat this command")));
     }
     match store.relocate(&root, decider(io, DecisionChannel::Command)).await {
         Ok(store) => {

@@ -17,11 +17,11 @@ use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::lookup::select::{Fitting, RunName, demand_whole, open, select};
-use onloop_engine::run::advice::first_command;
+use onloop_engine::run::advice::{discard_command, first_command};
 use onloop_engine::run::driver_lock::drive_alone;
 use onloop_engine::run::options::DriveArgs;
 use onloop_engine::state::store::{StateHome, Store, prepare_folder};
-use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Run};
+use onloop_run::{Disposition, Event, FinishAct, FinishIntent, FinishOutcome, Run, RunStatus};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::CommitWhen;
@@ -169,7 +169,7 @@ pub(crate) async fn carry_out(io: &Io, args: &FinishArgs) -> Result<String, Comm
 
 async fn carried_out(io: &Io, args: &FinishArgs) -> Result<Finished, CommandError> {
     let wish = Wish::read(args).map_err(CommandError::step_by_step)?;
-    let selected = select(io, args.run.as_deref(), Fitting::OnlyEnded).await;
+    let selected = select(io, args.run.as_deref(), Fitting::OnlyFor(wish.disposition)).await;
     let id = selected.map(|selected| selected.id).map_err(|error| match error.kind() {
         ErrorKind::Usage => error,
         _ => error.step_by_step(),
@@ -187,7 +187,8 @@ async fn watch(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
     if args.disposition != DispositionWord::Pr {
         return Err(CommandError::usage("--watch is for `onloop finish RUN pr`"));
     }
-    let store = open(io, args.run.as_deref(), Fitting::OnlyEnded).await?;
+    let fitting = Fitting::OnlyFor(Disposition::Published);
+    let store = open(io, args.run.as_deref(), fitting).await?;
     let id = store.run().id.clone();
     let outcome = store.run().finish.as_ref().map(|finish| &finish.outcome);
     let has_one = outcome.is_some_and(|outcome| outcome.pr_url.is_some());
@@ -344,11 +345,18 @@ async fn choose(
     let act = wish.rehearsed();
     let intended = Event::FinishIntended { act, notes: None, replace: wish.force };
     rehearsal.apply(io.now(), &intended).map_err(|refusal| {
+        let run = store.run();
+        let is_undelivered = run.status == RunStatus::Abandoned
+            && !matches!(wish.disposition, Disposition::Kept | Disposition::Discarded)
+            && run.accepts(Disposition::Discarded);
         let error = CommandError::from(refusal);
-        if store.run().is_over() {
+        if is_undelivered {
+            return error.fix_by("discard the work", discard_command(run));
+        }
+        if run.is_over() {
             return error;
         }
-        let (what, command) = first_command(store.run());
+        let (what, command) = first_command(run);
         error.fix_by(what, command)
     })?;
     if let Some(objection) = wish.objection() {

@@ -107,9 +107,14 @@ impl Forge {
         }
     }
 
-    /// The command that says whether the program is logged in.
-    pub(crate) fn login(self) -> String {
-        format!("{} auth status", self.program())
+    /// `error` with what helps where the program gave no answer.
+    pub(crate) fn blamed(self, error: CommandError) -> CommandError {
+        let (program, site) = match self {
+            Forge::GitHub => ("gh", "https://cli.github.com"),
+            Forge::GitLab => ("glab", "https://gitlab.com/gitlab-org/cli"),
+        };
+        let instruction = format!("install `{program}` if it is missing ({site}), then log in");
+        error.fix_by(instruction, format!("{program} auth login"))
     }
 
     /// Finds out whether the program is there and logged in.

@@ -46,9 +46,7 @@ impl Issue {
             Ok(issue) => Ok(Issue(issue)),
             Err(why) => {
                 let what = format!("issue `{}` cannot be read", text::one_line(name));
-                let program = forge.program();
-                let hint = format!("see whether {program} is installed and logged in");
-                Err(CommandError::refused(what).because(why).fix_by(hint, forge.login()))
+                Err(forge.blamed(CommandError::refused(what).because(why)))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! `onloop new`: a workflow file to start from.
 
+use clap::ValueEnum;
 use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::project::find_tests;
@@ -18,6 +19,18 @@ pub struct NewArgs {
     /// One sentence: what this builds. Left out, it is made from the name.
     #[arg(long, value_name = "TEXT")]
     pub intent: Option<String>,
+}
+
+impl NewArgs {
+    /// The options, as they were typed.
+    fn options(&self) -> String {
+        let template = self.template.to_possible_value();
+        let template = template.filter(|_| !matches!(self.template, Template::Feature));
+        let intent =
+            self.intent.as_deref().map(|intent| format!(" --intent {}", shell_word(intent)));
+        let template = template.map(|template| format!(" --template {}", template.get_name()));
+        template.into_iter().chain(intent).collect()
+    }
 }
 
 /// The kinds of templates, as the command line names them.
@@ -60,7 +73,7 @@ pub(crate) async fn new(io: &Io, args: &NewArgs) -> Result<Exit, CommandError> {
         return Err(CommandError::usage(format!(
             "`{slug}` is not a workflow name; expected lower-case letters, digits and single hyphens"
         ))
-        .fix_by("use a name such as this", format!("onloop new {example}")));
+        .fix_by("use a name such as this", format!("onloop new {example}{}", args.options())));
     }
     let path = workflow_path(io, slug).await;
     let tests = find_tests(io).await;
@@ -127,6 +140,7 @@ pub(crate) async fn write_workflow(
 pub(crate) fn exists(path: &str) -> CommandError {
     let path = one_line(path);
     CommandError::usage(format!("`{path}` exists; it was left as it is"))
+        .fix("edit that file, or choose another name")
 }
 
 /// The numbers of the lines of `text` that run `make test`, which stands for another command.

@@ -27,7 +27,11 @@ pub(crate) async fn notify(io: &Io, args: &NotifyArgs) -> Result<Exit, CommandEr
         let what = "no receiver of notifications is set up";
         return Err(CommandError::usage(what)
             .because("`.agentize.local.yaml` has no receiver under `notify`")
-            .fix("add one as docs/notify.md shows"));
+            .fix(concat!(
+                "add one; examples: ",
+                env!("CARGO_PKG_REPOSITORY"),
+                "/blob/main/docs/notify.md"
+            )));
     };
     let kinds: Vec<&str> = notify.kinds.iter().map(|kind| kind.as_str()).collect();
     io.note(format!("Told of: {}", kinds.join(", "))).await;

@@ -31,12 +31,8 @@ pub(crate) async fn demand_forge(io: &Io) -> Result<(), CommandError> {
     let folder = &io.start().cwd;
     let forge = Forge::around(io, folder, Some("origin")).await;
     forge.is_ready(io, folder).await?.map_err(|why| {
-        CommandError::refused("no pull request could be opened at the end, so nothing was started")
-            .because(why)
-            .fix_by(
-                format!("see whether {} is installed and logged in", forge.program()),
-                forge.login(),
-            )
+        let what = "no pull request could be opened at the end, so nothing was started";
+        forge.blamed(CommandError::refused(what).because(why))
     })
 }
 

@@ -246,8 +246,8 @@ fn a_submodule_at_another_commit_is_not_to_be_stashed() {
     let said = project.onloop(&["run", "--agent-command", "true"]).expect_exit(4).stderr;
     let expected = "error: 1 file is not committed, and the work must not be mixed with it: inner \
         fix: check out the recorded commits of submodules, which git does not stash: git submodule \
-        update -- inner fix: commit what is changed, also inside of submodules, then run this again: \
-        git add, git commit";
+        update -- inner fix: commit what is changed, first inside of submodules, then run this again: \
+        git commit --all";
     assert_eq!(crate::flat(&said), expected);
     git(&["submodule", "--quiet", "update", "--", "inner"]);
     project.onloop(&["run", "--agent-command", "true"]).expect_exit(0);

@@ -2,7 +2,7 @@
 
 use crate::error::{CommandError, unusable_record};
 use crate::lookup::runs::{Found, FoundRecord, all_ids, find_all, is_of, is_own, untrusted_copy};
-use crate::run::advice::first_command;
+use crate::run::advice::{discard_command, first_command};
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, Store};
 use crate::state::untrusted::{read_untrusted, untrusted_run};
@@ -46,8 +46,8 @@ pub enum Fitting {
     Unfinished,
     /// Verbs that decide or remove: unfinished runs, never one among several.
     OnlyUnfinished,
-    /// Verbs that end a run: finished ones without an outcome, never one among several.
-    OnlyEnded,
+    /// `onloop finish`: runs whose work can have this outcome and has none yet, never one among several.
+    OnlyFor(Disposition),
 }
 
 impl Fitting {
@@ -55,9 +55,9 @@ impl Fitting {
         match self {
             Fitting::Latest => true,
             Fitting::Unfinished | Fitting::OnlyUnfinished => !run.is_over(),
-            Fitting::OnlyEnded => {
+            Fitting::OnlyFor(disposition) => {
                 let outcome = run.finish.as_ref().map(|finish| finish.outcome.disposition);
-                run.is_over() && matches!(outcome, None | Some(Disposition::Kept))
+                run.accepts(disposition) && matches!(outcome, None | Some(Disposition::Kept))
             }
         }
     }
@@ -67,7 +67,7 @@ impl Fitting {
         match self {
             Fitting::Latest => true,
             Fitting::Unfinished => is_named,
-            Fitting::OnlyUnfinished | Fitting::OnlyEnded => false,
+            Fitting::OnlyUnfinished | Fitting::OnlyFor(_) => false,
         }
     }
 
@@ -75,7 +75,7 @@ impl Fitting {
         match self {
             Fitting::Latest => "no run was found here",
             Fitting::Unfinished | Fitting::OnlyUnfinished => "no unfinished run was found here",
-            Fitting::OnlyEnded => "no finished run waits for an outcome here",
+            Fitting::OnlyFor(_) => "no finished run waits for this outcome here",
         }
     }
 }
@@ -326,11 +326,13 @@ async fn nothing_fits(io: &Io, fitting: Fitting) -> CommandError {
         return error.fix_by(what, command);
     }
     let id = &run.id;
-    match Fitting::OnlyEnded.fits(run) {
-        true => error.fix_by(
-            format!("decide what becomes of the work of run `{id}`"),
-            format!("onloop finish {id} merge"),
-        ),
+    let fits = |disposition| Fitting::OnlyFor(disposition).fits(run);
+    if fits(Disposition::Merged) {
+        return error
+            .fix_by(format!("merge the work of run `{id}`"), format!("onloop finish {id} merge"));
+    }
+    match fits(Disposition::Discarded) {
+        true => error.fix_by(format!("discard the work of run `{id}`"), discard_command(run)),
         false => error.fix_by("list the runs that have ended", "onloop list"),
     }
 }

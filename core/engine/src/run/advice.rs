@@ -1,11 +1,24 @@
 //! What a person reads about a run that waits: the reason, and the commands that continue it.
 
-use onloop_run::{ForkOf, Next, PullRequestState, Question, Run, RunStatus, exceeded};
+use onloop_run::{
+    ForkOf, GateRule, Next, PullRequestState, Question, Run, RunStatus, exceeded, gate_rule,
+};
 
 /// What the run waits for, on one line for the record.
 pub(crate) fn reason(run: &Run, question: &Question) -> String {
     match question {
-        Question::Gate { step } => format!("the gate of step {step} needs a human decision"),
+        Question::Gate { step } => {
+            let rule = run.step(*step).map(|record| gate_rule(run, record));
+            let why = match rule {
+                Some(GateRule::Human(reason)) if run.settings.auto_approve => {
+                    reason.despite_auto_approve()
+                }
+                _ => None,
+            };
+            let why =
+                why.map_or_else(String::new, |why| format!(" in spite of `auto_approve`: {why}"));
+            format!("the gate of step {step} needs a human decision{why}")
+        }
         Question::Review { step, .. } => format!("step {step} needs a human review"),
         Question::Verdict { .. } => "the review found problems".to_owned(),
         Question::Interrupted { step } => {
@@ -120,9 +133,14 @@ pub fn pull_request_commands(run: &Run) -> String {
             tracked.repair_limit + 1
         ),
         PullRequestState::Closed => {
-            format!("Discard the work:\n  onloop finish {id} discard --confirm discard --force")
+            format!("Discard the work:\n  {} --force", discard_command(run))
         }
     }
+}
+
+/// The command that throws the work of a run away.
+pub fn discard_command(run: &Run) -> String {
+    format!("onloop finish {} discard --confirm discard", run.id)
 }
 
 /// The options that lift every bound that is reached: lifting one only would stop at the next.

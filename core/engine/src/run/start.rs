@@ -38,7 +38,7 @@ use onloop_workflow::{Plan, Task};
 pub struct RunArgs {
     /// Workflow file [default: the only one in docs/plans, else here]
     pub file: Option<String>,
-    /// Who acts and for how long
+    /// The agent, and for how long it runs
     #[command(flatten)]
     pub drive: DriveArgs,
     /// Where to work, instead of what the file says
@@ -204,7 +204,7 @@ async fn detached(io: &Io, store: &Store) {
 /// Why nothing can be done about a fleet.
 pub fn no_fleet() -> CommandError {
     CommandError::refused("the program `onloop-fleet` is neither beside this one nor on PATH")
-        .fix_by("install it", "cargo install onloop-fleet")
+        .fix_by("install it, in a checkout of onloop", "cargo install --locked --path native/fleet")
 }
 
 enum Begun {
@@ -220,6 +220,8 @@ async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Beg
     if let Some(id) = of_that_name(io, args, &file).await? {
         return Ok(Begun::Continue(id));
     }
+    // The command that the unfinished run is answered with repeats these values.
+    let timeouts = args.drive.timeouts()?;
     let (runs, earlier) = runs_of(io, &file).await;
     let mut open = runs.into_iter().filter(|store| !store.run().is_over());
     if !args.fresh
@@ -236,7 +238,6 @@ async fn begin(io: &Io, args: &RunArgs, task: Option<TaskRun<'_>>) -> Result<Beg
     }
     let wanted = args.review.as_deref().or(plan.review.as_deref());
     let reviewer = choose_reviewer(io, wanted).await?;
-    let timeouts = args.drive.timeouts()?;
     if args.fresh {
         replace_unfinished(io, open.collect()).await?;
     }
@@ -472,12 +473,14 @@ pub(crate) fn again_with(io: &Io, flags: &str) -> String {
     let argv = &io.start().argv;
     let verb = argv.get(1).map(String::as_str).filter(|verb| ["do", "plan"].contains(verb));
     let mut out = format!("onloop {} {flags}", verb.unwrap_or("run"));
-    let (flag, takes_value) = match flags.split_once(' ') {
-        Some((flag, _)) => (flag, true),
-        None => (flags, false),
-    };
-    let mut replaced = vec![(flag, takes_value)];
-    if flag == "--fresh" {
+    let mut replaced: Vec<(&str, bool)> = Vec::new();
+    for word in flags.split(' ') {
+        match replaced.last_mut() {
+            Some((_, takes_value)) if !word.starts_with("--") => *takes_value = true,
+            _ => replaced.push((word, false)),
+        }
+    }
+    if flags == "--fresh" {
         // It takes the next free name.
         replaced.push(("--on-existing", true));
     }

@@ -153,8 +153,8 @@ impl PlacementQuestion {
                 ),
                 choice(
                     PlacementAnswer::Stop,
-                    "git add, git commit",
-                    "commit what is changed, also inside of submodules, then run this again",
+                    "git commit --all",
+                    "commit what is changed, first inside of submodules, then run this again",
                 ),
             ];
         }
@@ -177,8 +177,8 @@ impl PlacementQuestion {
             ),
             choice(
                 PlacementAnswer::Stop,
-                "git add, git commit",
-                "clean up yourself, then run this again",
+                "git add --all && git commit",
+                "commit them yourself, then run this again",
             ),
         ];
         PlacementQuestion { code: RefusalCode::Dirty, what, choices }

@@ -14,10 +14,12 @@ use onloop_syntax::limits;
 /// Its standard input cannot be read, or is not understood.
 pub async fn lsp(io: &Io) -> Result<Exit, CommandError> {
     if io.start().terminal.stdin {
-        io.note(
-            "This speaks the Language Server Protocol with an editor; docs/lsp.md says how to \
-             set one up. Ctrl-D ends it.",
-        )
+        io.note(concat!(
+            "This speaks the Language Server Protocol with an editor. Ctrl-D ends it.\n\
+                 To set up an editor, see ",
+            env!("CARGO_PKG_REPOSITORY"),
+            "/blob/main/docs/lsp.md"
+        ))
         .await;
     }
     let mut server =

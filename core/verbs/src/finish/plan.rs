@@ -236,6 +236,7 @@ fn demand_commit(context: &FinishContext) -> Result<String, CommandError> {
 /// What is wrong where the run's branch is gone.
 pub(super) fn missing_branch(context: &FinishContext) -> CommandError {
     CommandError::failed(format!("execution branch `{}` does not exist", context.branch))
+        .fix_by("see which branches there are", "git branch --all")
 }
 
 pub(super) fn demand_target<'a>(

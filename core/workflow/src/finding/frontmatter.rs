@@ -72,7 +72,11 @@ pub(crate) fn unknown_key(span: Span, key: &str, suggestion: Option<&str>) -> Di
         Some(known) => found
             .with_help(format!("did you mean `{known}`?"))
             .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
-        None => found.with_help("it has no effect; docs/workflow-format.md lists the known keys"),
+        None => found.with_help(concat!(
+            "it has no effect; the known keys: ",
+            env!("CARGO_PKG_REPOSITORY"),
+            "/blob/main/docs/workflow-format.md"
+        )),
     }
 }
 

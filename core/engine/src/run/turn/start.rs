@@ -94,7 +94,7 @@ pub(super) async fn explained(
         Some(Obstacle::NoModel) => format!("`{program}`: {}", text::ellipsis(reason, 400)),
         Some(Obstacle::NotNative) => format!(
             "this onloop runs in Node, and only the native program talks to `{program}`; install it \
-             with `cargo install onloop`"
+             with `cargo install --locked --path native` in a checkout of onloop"
         ),
     };
     ActionOutcome::NotStarted(io.redacted(&why))
