@@ -227,7 +227,7 @@ fn a_rejected_release_is_not_tagged() {
 fn a_page_that_does_not_fit_is_not_published() {
     let example = Example::new("budget");
     let run = example.workspace.onloop(&["run", example.workflow]).expect_exit(1);
-    let why = "Step 1 reached max iterations (3). the page fits into 200 bytes not met.";
+    let why = "Still failing after 3 attempts: verify failed: exit code 1 (loop: until the page fits into 200 bytes)";
     assert_in_order(
         &run.stderr,
         &["    | 312 bytes of 200\n", "    | 284 bytes of 200\n", "    | 283 bytes of 200\n", why],

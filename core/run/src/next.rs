@@ -5,6 +5,8 @@ use super::event::GateDecision;
 use super::gate::{AutomaticReason, GateRule, gate_rule};
 use super::record::*;
 use super::review::review_due_at_gate;
+use onloop_syntax::text;
+use onloop_workflow::Loop;
 
 /// What should happen now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -184,13 +186,27 @@ impl Run {
                 Next::Start { step, attempt: record.attempts + 1 }
             }
             StepStatus::Failed { reason } => {
-                Next::Block { step, reason: exhausted(record, reason) }
+                Next::Block { step, reason: self.exhausted(record, reason) }
             }
             StepStatus::Blocked(BlockReason::HumanReview { prompt }) => {
                 Next::Ask(Question::Review { step, prompt: prompt.clone() })
             }
             StepStatus::Blocked(_) => return blocker(record).map(Next::Blocked),
         })
+    }
+
+    /// Why a step is blocked after its last attempt. An agent that drives a run by verbs expects the
+    /// sentence of HOTL.
+    fn exhausted(&self, record: &StepRecord, reason: &str) -> String {
+        let Loop::Until { condition, limit } = &record.step.repeat else {
+            return reason.to_owned();
+        };
+        if self.is_driven_by_verbs() {
+            let step = record.step.number;
+            return format!("Step {step} reached max iterations ({limit}). {condition} not met.");
+        }
+        let attempts = text::counted(u64::from(limit.get()), "attempt");
+        format!("Still failing after {attempts}: {reason} (loop: until {condition})")
     }
 
     fn next_of_done_step(&self, record: &StepRecord) -> Option<Next> {
@@ -229,14 +245,4 @@ pub(super) fn blocker(record: &StepRecord) -> Option<Blocker> {
         StepStatus::Pending | StepStatus::InProgress(_) => return None,
     };
     Some(Blocker { step, reason, rejected })
-}
-
-fn exhausted(record: &StepRecord, reason: &str) -> String {
-    match &record.step.repeat {
-        onloop_workflow::Loop::Never => reason.to_owned(),
-        onloop_workflow::Loop::Until { condition, limit } => format!(
-            "Step {} reached max iterations ({limit}). {condition} not met.",
-            record.step.number
-        ),
-    }
 }

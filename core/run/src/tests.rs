@@ -108,8 +108,17 @@ fn a_loop_ends_at_its_limit_and_says_what_was_not_met() {
     apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
     assert_eq!(run.next(), Next::Start { step: 1, attempt: 2 });
     apply(&mut run, &[Event::StepStarted { step: 1 }, failed(1)]);
-    let Next::Block { reason, .. } = run.next() else { panic!("{:?}", run.next()) };
-    assert_eq!(reason, "Step 1 reached max iterations (2). it works not met.");
+    let reason = |run: &Run| match run.next() {
+        Next::Block { reason, .. } => reason,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        reason(&run),
+        "Still failing after 2 attempts: verify failed: exit code 1 (loop: until it works)"
+    );
+    // HOTL's verbs keep its sentence.
+    run.0.place.executor_mode = "loop".to_owned();
+    assert_eq!(reason(&run), "Step 1 reached max iterations (2). it works not met.");
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub enum Refusal {
         step: u32,
     },
     /// The run does not accept that event in its present state.
-    #[error("the run is `{status}` and does not accept `{event}` now")]
+    #[error("the run is `{status}` and cannot {} now", deed(event))]
     WrongRunStatus {
         /// Its state.
         status: &'static str,
@@ -113,6 +113,28 @@ pub enum Missing {
     /// The machine checks have not been repeated.
     #[error("its checks were not repeated")]
     Checks,
+}
+
+/// What an event does to a run, as a person would say it after "cannot".
+fn deed(event: &str) -> &'static str {
+    match event {
+        "run_abandoned" => "be abandoned",
+        "run_finalized" => "be finalized",
+        "run_paused" => "be paused",
+        "run_resumed" => "be resumed",
+        "step_started" => "start a step",
+        "step_acted" | "step_verified" => "verify a step",
+        "step_blocked" => "block a step",
+        "step_redone" => "repeat a step",
+        "step_reopened" => "reopen a step",
+        "gate_decided" => "decide a gate",
+        "review_finished" | "verdict_accepted" => "settle a review",
+        "checks_repeated" => "repeat its checks",
+        "budgets_changed" => "change its limits",
+        "plan_adopted" => "take over another plan",
+        "pull_request" => "follow a pull request",
+        _ => "change in this way",
+    }
 }
 
 impl StepStatus {

@@ -158,7 +158,7 @@ fn a_step_that_fails_beside_others_blocks_with_its_reason_and_is_tried_again_in_
         ],
     );
     let said = run(&project, &[]).expect_exit(1).stderr;
-    assert!(said.contains("reached max iterations (2)"), "{said}");
+    assert!(said.contains("Still failing after 2 attempts"), "{said}");
     let record = project.record();
     assert_eq!(record["steps"][0]["attempts"], 2, "those of its fork");
     // What it had done is there, and the next attempt continues with it.

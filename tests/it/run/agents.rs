@@ -128,7 +128,7 @@ fn an_agent_that_edits_the_workflow_does_not_change_what_is_verified() {
     let agent = format!("sed -i 's/^verify:.*/verify: true/; s/- .x. /- [x] /' {FILE}");
     let run = run(&project, &["--agent-command", &agent]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: blocked");
-    assert!(run.stderr.contains("max iterations (3)"), "{}", run.stderr);
+    assert!(run.stderr.contains("Still failing after 3 attempts"), "{}", run.stderr);
 }
 
 #[test]

@@ -63,7 +63,14 @@ fn stopped_as(run: &Run) -> Option<RunStatus> {
 pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
     let (id, status, now) = (&run.id, run.status.as_str(), run.status_summary().now);
     let error = error.into().of_kind(ErrorKind::Failed);
-    let error = error.because(format!("run {id} is {status}: {now}"));
+    let cause = match run.status == RunStatus::Abandoned || now == status {
+        true => format!("run {id} is {status}"),
+        false => format!("run {id} is {status}: {now}"),
+    };
+    let error = error.because(cause);
+    if run.is_over() {
+        return error.fix_by("see what it did", format!("onloop report {id}"));
+    }
     let next = instruction(run);
     match (next.command(), next.needs_person) {
         (Some(command), _) => error.fix_by("do what comes next", command),

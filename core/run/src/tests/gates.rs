@@ -164,7 +164,7 @@ fn a_completed_run_takes_a_request_for_changes_until_its_work_is_handed_on() {
     apply(&mut run, &[merging, Event::FinishRecorded { outcome: merged, replace: true }]);
     assert_eq!(
         refused(&mut run, &redone(2)),
-        "the run is `completed` and does not accept `step_redone` now"
+        "the run is `completed` and cannot repeat a step now"
     );
 }
 
