@@ -3,6 +3,7 @@
 mod grammar;
 pub mod help;
 mod old_name;
+mod refusal;
 
 use std::future::ready;
 
@@ -90,7 +91,7 @@ pub async fn main(io: Io) -> Exit {
     let (verb, no_input) = match parse(&with_argument_last(&io.start().argv)) {
         Ok(cli) => (cli.verb, cli.no_input),
         Err(error) => {
-            let exit = explain(&io, &error, io.start().argv.get(1)).await;
+            let exit = explain(&io, &error, io.start().argv.get(1..).unwrap_or_default()).await;
             return if is_old_name { old_name::exit(exit) } else { exit };
         }
     };
@@ -190,20 +191,19 @@ async fn session(io: &Io, verb: &SessionVerb) -> Ended {
     }
 }
 
-/// Help and version are results; everything else is a usage error, which ends with an example of `verb`.
-async fn explain(io: &Io, error: &clap::Error, verb: Option<&String>) -> Exit {
-    let mut text = error.render().to_string();
-    if error.use_stderr() {
-        if let Some(example) = verb.and_then(|verb| help::example(verb)) {
-            text.truncate(text.rfind("\nFor more information").unwrap_or(text.len()));
-            text += &example;
-        }
-        io.note(text).await;
-        Exit::Usage
-    } else {
+/// Help and version are results; everything else is a usage error, which ends with an example of the
+/// verb in `words`.
+async fn explain(io: &Io, error: &clap::Error, words: &[String]) -> Exit {
+    let text = error.render().to_string();
+    if !error.use_stderr() {
         io.result(text).await;
-        Exit::Done
+        return Exit::Done;
     }
+    if let Some(unknown) = help::unknown_verb(words, error) {
+        return exit_of(io, Err(unknown)).await;
+    }
+    io.note(refusal::in_our_words(&text, help::example(words))).await;
+    Exit::Usage
 }
 
 async fn completions(io: &Io, shell: clap_complete::Shell) -> Ended {

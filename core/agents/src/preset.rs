@@ -4,7 +4,7 @@ use super::client::Client;
 use onloop_effect::Command;
 use onloop_effect::Shell;
 
-/// Who acts on a step.
+/// What works on a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Agent {
     /// Runs the step's own fenced script.

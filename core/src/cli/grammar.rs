@@ -26,14 +26,15 @@ use onloop_verbs::{
     propagate_version = false,
     disable_help_subcommand = true,
     disable_help_flag = true,
-    max_term_width = 90
+    max_term_width = 80
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) verb: Verb,
-    // One help instead of a short and a long one: the short one has lines that do not fit.
+    // One help instead of a short and a long one: the short one has lines that do not fit. Without a
+    // long text clap would print the short one for verbs whose options have none either.
     /// Print help
-    #[arg(short, long, global = true, action = clap::ArgAction::HelpLong)]
+    #[arg(short, long, global = true, action = clap::ArgAction::HelpLong, long_help = "Print help")]
     pub(super) help: Option<bool>,
     /// Ask nothing, as without a terminal
     #[arg(long, global = true)]

@@ -5,6 +5,7 @@
 mod table;
 
 use clap::Command;
+use clap::error::{ContextKind, ContextValue};
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_syntax::text;
@@ -38,17 +39,20 @@ pub(super) async fn help(io: &Io, args: &HelpArgs) -> Result<Exit, CommandError>
 }
 
 /// The help of one verb, as `--help` prints it.
-fn help_of(grammar: &mut Command, words: &[String]) -> Result<String, CommandError> {
+pub(super) fn help_of(grammar: &mut Command, words: &[String]) -> Result<String, CommandError> {
     let mut command = grammar;
-    for word in words {
+    for (depth, word) in words.iter().enumerate() {
         let known: Vec<String> = command.get_subcommands().map(|c| c.get_name().into()).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         if !known.contains(&word.as_str()) {
             let near = nearest(word, &known)
                 .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
             let word = text::one_line(word);
-            return Err(CommandError::usage(format!("there is no verb `{word}`{near}"))
-                .fix_by("list all verbs", "onloop help --all"));
+            let error = CommandError::usage(format!("there is no verb `{word}`{near}"));
+            return Err(match &words[..depth] {
+                [] => error.fix_by("list all verbs", "onloop help --all"),
+                above => error.fix_by("list the verbs", format!("onloop help {}", above.join(" "))),
+            });
         }
         command = command.find_subcommand_mut(word).expect("it is among the known ones");
     }
@@ -100,11 +104,25 @@ pub(super) fn with_help(mut grammar: Command) -> Command {
     grammar.override_help(text)
 }
 
-/// An example of `verb`, and the command that shows its help; `None`: it is not a verb.
-pub(super) fn example(verb: &str) -> Option<String> {
-    let help = PEOPLE_HELPS.iter().chain(PLUMBING_HELPS).find(|help| help.verb == verb)?;
-    let [(comment, line), ..] = help.examples;
+/// An example of the verb at the beginning of `words`, and the command that shows its help; `None`:
+/// there is no verb.
+pub(super) fn example(words: &[String]) -> Option<String> {
+    let named = |count: usize| {
+        let verb = words.get(..count)?.join(" ");
+        PEOPLE_HELPS.iter().chain(PLUMBING_HELPS).find(|help| help.verb == verb)
+    };
+    let VerbHelp { verb, examples: [(comment, line), ..], .. } = named(2).or_else(|| named(1))?;
     Some(format!("\nExample:\n  # {comment}\n  {line}\nMore: onloop help {verb}\n"))
+}
+
+/// The error of a word in the place of a verb that is not one; `None`: `error` is another one.
+pub(super) fn unknown_verb(words: &[String], error: &clap::Error) -> Option<CommandError> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let end = words.iter().position(|word| word == unknown)?;
+    let mut grammar = super::command();
+    help_of(&mut grammar, &words[..=end]).err()
 }
 
 /// What follows the options of a verb in its help.

@@ -24,10 +24,10 @@ pub struct CompileArgs {
     /// Write it to this file instead of printing it
     #[arg(long, value_name = "FILE")]
     pub out: Option<String>,
-    /// Who acts, as in `onloop run`
+    /// Agent to run, as in `onloop run`
     #[arg(long, value_name = "NAMES", conflicts_with = "agent_command")]
     pub agent: Option<String>,
-    /// A shell line that acts, as in `onloop run`
+    /// Command line of an agent, as in `onloop run`
     #[arg(long, value_name = "LINE")]
     pub agent_command: Option<String>,
     /// A shell line that installs the agent in each job

@@ -47,7 +47,7 @@ pub struct DoArgs {
     /// Begin the run, then drive it in the background
     #[arg(long)]
     pub detach: bool,
-    /// Who acts and for how long
+    /// The agent, and for how long it runs
     #[command(flatten)]
     pub drive: DriveArgs,
 }

@@ -18,14 +18,15 @@ use serde_json::{Value, json};
 
 /// The arguments of a verb that drives a run.
 #[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Agents, limits and output")]
 pub struct DriveArgs {
-    /// Who acts
+    /// The agent
     #[command(flatten)]
     pub agent: AgentArgs,
     /// Longest time for one attempt, such as 90s, 20m, 1h30m [default: 2h]
     #[arg(long, value_name = "TIME")]
     pub agent_timeout: Option<String>,
-    /// Longest silence of an agent while no tool of its works [default: 10m]
+    /// Longest silence of an agent while it runs no tool [default: 10m]
     #[arg(long, value_name = "TIME")]
     pub stall_timeout: Option<String>,
     /// Longest wait for a limit on usage or an overload to end [default: 6h]

@@ -283,6 +283,19 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
         &["run", "session"],
     ),
     verb(
+        "permit",
+        "",
+        [
+            (
+                "Say why a call would be allowed, denied or asked about",
+                "onloop permit explain 'git push'",
+            ),
+            ("Judge many calls", "onloop permit batch < calls.jsonl"),
+            ("Use the rules that this project's file sets", "onloop permit trust"),
+        ],
+        &["session", "install", "confine"],
+    ),
+    verb(
         "permit explain",
         "",
         [
@@ -314,6 +327,17 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
             ("See the effect on a line", "onloop permit explain 'make deploy'"),
         ],
         &["permit"],
+    ),
+    verb(
+        "session",
+        "A session begins when a hands-off command, such as `/plan-to-issue`, is used in a client \
+         that has onloop's hooks.",
+        [
+            ("Show the sessions of this project", "onloop session list"),
+            ("Show what happened in one", "onloop session log 4f0c1f0e-demo"),
+            ("Let an agent end one", "onloop session stop 4f0c1f0e-demo"),
+        ],
+        &["install", "permit", "auto"],
     ),
     verb(
         "session list",

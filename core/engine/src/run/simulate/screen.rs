@@ -61,7 +61,7 @@ fn place(simulation: &Simulation, out: &mut String) {
 fn agents(simulation: &Simulation, out: &mut String) {
     agent(&simulation.agent, "Agent", out);
     for successor in &simulation.successors {
-        agent(successor, "Takes over where those before are not served", out);
+        agent(successor, "Takes over where those before are rate-limited", out);
     }
 }
 
