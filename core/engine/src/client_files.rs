@@ -3,6 +3,7 @@
 use crate::error::CommandError;
 use crate::git::untrusted_links::{self, UntrustedLink};
 use crate::state::config;
+use onloop_agents::Agent;
 use onloop_effect::{Command, Failure, FileKind, Io, OptionalExt, ProcessSpec, Version};
 use onloop_install::{EditError, InstallScope, Setting, Waits, host_files, user_folder};
 use onloop_sessions::hooks::{Host, unknown_host};
@@ -57,7 +58,15 @@ pub fn host_help() -> String {
 
 /// The host of that name.
 pub fn known(word: &str) -> Result<Host, CommandError> {
-    word.parse().map_err(|_| CommandError::usage(unknown_host(word)))
+    word.parse().map_err(|_| {
+        let error = CommandError::usage(unknown_host(word));
+        match Agent::named(word) {
+            Some(Agent::Preset(..)) => error
+                .because("onloop has no hooks for it, and runs need none")
+                .fix_by("use it in a run", format!("onloop run --agent {word}")),
+            _ => error.fix(format!("name one of {}", Host::WORDS.join(", "))),
+        }
+    })
 }
 
 /// Where things are on this machine.

@@ -165,10 +165,12 @@ impl Host {
     }
 }
 
-/// The message about a name that no host has.
+/// The message about a name that no client has.
 pub fn unknown_host(name: &str) -> String {
+    let near = onloop_workflow::suggest::nearest(name, Host::WORDS);
+    let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let name = onloop_syntax::text::ellipsis(&onloop_syntax::text::one_line(name), 64);
-    format!("`{name}` is not a known host; expected one of {}", Host::WORDS.join(", "))
+    format!("`{name}` is not a known client{near}")
 }
 
 /// Why the input of a hook cannot be read.

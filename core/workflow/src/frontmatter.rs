@@ -406,11 +406,14 @@ impl<'c> Reader<'c, '_> {
         let (word, rest) = text.split_once([' ', '\t']).unwrap_or((text, ""));
         let chosen = choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         let Some((_, choice)) = chosen else {
-            let names: Vec<_> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
-            let expected = names.join(" or ");
+            let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
+            let expected = text::alternatives(&names);
             let hotl = Some(hotl_text(word));
             let found = finding::frontmatter::invalid_value(span, key, text, &expected, hotl);
-            self.findings.push(found);
+            self.findings.push(match suggest::nearest(word, &names) {
+                Some(near) => found.with_help(format!("did you mean `{near}`?")),
+                None => found,
+            });
             return None;
         };
         let word_span = Span::new(span.start, span.start + word.len());

@@ -105,10 +105,7 @@ fn an_unknown_host_gets_the_code_that_every_host_takes_for_no() {
     let call = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": "ls" } });
     let run = send(&project, "emacs", call.to_string()).expect_exit(2);
-    assert!(
-        crate::flat(&run.stderr).contains("`emacs` is not a known host; expected one of claude"),
-        "{run:?}"
-    );
+    assert!(crate::flat(&run.stderr).contains("`emacs` is not a known client"), "{run:?}");
     // The same code would send an agent on for ever.
     send(&project, "emacs", r#"{"hook_event_name": "Stop"}"#).expect_exit(0);
 }

@@ -125,7 +125,8 @@ fn one_file_that_cannot_be_edited_leaves_all_as_they_are() {
     assert_eq!(everything(&project), before);
     let run = onloop(&project, "install emacs").expect_exit(2);
     assert!(
-        crate::flat(&run.stderr).contains("`emacs` is not a known host; expected one of claude, "),
+        crate::flat(&run.stderr)
+            .contains("`emacs` is not a known client fix: name one of claude, "),
         "{run:?}"
     );
 }

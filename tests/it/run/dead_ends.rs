@@ -1,6 +1,6 @@
 //! States from which other runtimes know no way on. Ours all have one.
 
-use super::{command_below, project, run, standing};
+use super::{command_below, project, run, standing, workflow};
 use crate::workspace::Workspace;
 
 fn failing(limit: &str) -> Workspace {
@@ -71,7 +71,7 @@ fn a_failed_step_at_its_limit_does_not_leave_the_run_running() {
     let project = failing("until it is mended\nmax_iterations: 2");
     let blocked = run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: blocked");
-    let reason = "Step 1 reached max iterations (2). it is mended not met.";
+    let reason = "Still failing after 2 attempts: verify failed: exit code 1";
     assert!(blocked.stderr.contains(reason), "{}", blocked.stderr);
 }
 
@@ -168,4 +168,56 @@ fn an_unknown_name_is_a_usage_error_in_every_verb() {
     for words in steps {
         project.onloop(&[words, &["--run-id", "gone"]].concat()).expect_exit(1);
     }
+}
+
+/// As [`failing`], in a repository.
+fn failing_in_git() -> Workspace {
+    let project = Workspace::git();
+    let step = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e mended\n\
+                ```sh\ntrue\n```\n";
+    project.write(super::FILE, workflow("", step));
+    project.commit("Begin");
+    project
+}
+
+#[test]
+fn the_work_of_an_abandoned_run_is_discarded_by_the_command_that_is_named() {
+    let project = failing_in_git();
+    project.onloop(&["run"]).expect_exit(1);
+    project.onloop(&["abandon", "--reason", "x"]).expect_exit(0);
+    let id = project.record()["run_id"].as_str().expect("a run has an id").to_owned();
+    let discard = format!("onloop finish {id} discard --confirm discard");
+    let named = |words: &[&str], exit| {
+        let said = project.onloop(words).expect_exit(exit).stderr;
+        assert!(said.ends_with(&format!(":\n    {discard}\n")), "{said}");
+    };
+    named(&["resume"], 4);
+    named(&["finish", &id, "merge"], 1);
+    let again = project.onloop(&["abandon", &id, "--reason", "x"]).expect_exit(1).stderr;
+    let expected = format!(
+        "error: the run is `abandoned` and cannot be abandoned now\n  cause: run {id} is \
+         abandoned\n  fix: see what it did:\n    onloop report {id}\n"
+    );
+    assert_eq!(again, expected);
+    project.shell(&discard).expect_exit(0);
+}
+
+#[test]
+fn a_command_that_is_named_repeats_no_option() {
+    let project = failing_in_git();
+    let branch = project.git_says(&["branch", "--show-current"]);
+    let words = ["run", "--mode=branch", "--branch", &branch, "--agent-command", "true"];
+    let said = project.onloop(&words).expect_exit(4).stderr;
+    let expected = "\n    onloop run --mode worktree --branch NAME --agent-command true\n";
+    assert!(said.contains(expected), "{said}");
+}
+
+#[test]
+fn an_agent_that_is_not_in_the_worktree_is_named_with_the_place_where_it_was_looked_for() {
+    let project = failing("false");
+    let said = run(&project, &["--agent-command", "./agent.sh"]).expect_exit(1).stderr;
+    let expected = "`./agent.sh` is looked up in the worktree, which has only committed files";
+    assert!(crate::flat(&said).contains(expected), "{said}");
+    let empty = project.onloop(&["run", "--fresh", "--agent-command", ""]).expect_exit(2).stderr;
+    assert!(empty.starts_with("error: --agent-command is empty"), "{empty}");
 }

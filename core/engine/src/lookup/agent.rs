@@ -11,18 +11,18 @@ use onloop_workflow::{Step, is_model};
 /// Arguments that name an agent.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct AgentArgs {
-    /// Name of the agent that acts, or several with commas between: the first that is served.
+    /// Name of the agent, or several with commas between: the first that is available.
     #[arg(
             long,
             value_name = "NAME[,NAME]",
             conflicts_with = "agent_command",
             value_parser = names::AgentNames(agent::AGENTS),
             hide_possible_values = true,
-            help = names::ACTS,
+            help = names::SUMMARY,
             long_help = names::long_help()
         )]
     pub agent: Option<String>,
-    /// Command that acts, for `sh -c`; reads the prompt on stdin
+    /// Command line of an agent, for `sh -c`; it reads the prompt on stdin
     #[arg(long, value_name = "LINE")]
     pub agent_command: Option<String>,
     /// Model of the agents that are named without one
@@ -38,7 +38,7 @@ impl AgentArgs {
 }
 
 /// The agents for a run whose remaining steps are `steps`; a later one takes over where an earlier
-/// one is not served. Never empty.
+/// one is rate-limited. Never empty.
 ///
 /// # Errors
 ///
@@ -49,6 +49,10 @@ pub async fn choose_agents(
     steps: Option<&[Step]>,
 ) -> Result<Vec<Agent>, CommandError> {
     let agents = match &args.agent_command {
+        Some(line) if line.trim().is_empty() => {
+            return Err(CommandError::usage("--agent-command is empty, and would do nothing")
+                .fix("give it the line that starts the agent"));
+        }
         Some(line) => vec![Agent::CommandLine(line.clone())],
         None => match args.agent.as_deref().or_else(|| io.env("ONLOOP_AGENT")) {
             None => vec![find_agent(io, steps).await?],
@@ -268,14 +272,14 @@ pub mod names {
     /// Columns that the text of an option has on a terminal of 80.
     pub const HELP_COLUMNS: usize = 70;
 
-    pub(super) const ACTS: &str = "Agent that acts; `script` runs the step's own fenced block";
+    pub(super) const SUMMARY: &str = "Agent to run; `script` runs the step's own fenced block";
 
     pub(super) fn long_help() -> String {
         let names = format!("One of {}.", agent::AGENTS.join(", "));
         format!(
-            "{ACTS}\n\n{}\n`acp:COMMAND` is any agent that speaks the Agent Client Protocol.\n\
+            "{SUMMARY}\n\n{}\n`acp:COMMAND` is any agent that speaks the Agent Client Protocol.\n\
              `claude:opus` names a model, too. With several, a later one takes over\nwhere an \
-             earlier one is missing or not served: `--agent claude,codex`.\n\nLeft out: \
+             earlier one is missing or rate-limited:\n`--agent claude,codex`.\n\nLeft out: \
              ONLOOP_AGENT, else `script` if every step has a script, else\nthe first of them that \
              is on PATH, else `you`.",
             text::wrapped(&names, HELP_COLUMNS, 0)

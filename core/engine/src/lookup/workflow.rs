@@ -17,27 +17,35 @@ pub const PLANS_FOLDER: &str = "docs/plans";
 /// There is none, or several to choose from, or a folder cannot be listed.
 pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, CommandError> {
     let Some(named) = named else { return only_workflow(io).await };
-    // What looks like a path is one, whether it exists or not.
+    // What looks like a path is one.
     let is_path = named.is_empty() || named.contains(['/', '\\']) || named.ends_with(".md");
-    if is_path || io.stat(named).await.is_ok() {
+    let is_missing = io.stat(named).await.optional().is_ok_and(|stat| stat.is_none());
+    if !is_missing {
         return Ok(named.to_owned());
     }
     let mut known = Vec::new();
     for folder in folders(io).await {
         let mut found = dated_in(io, &folder).await?;
         found.extend(plain_in(io, &folder).await?);
-        if let Some(path) = found.iter().find(|path| name_of(path) == named) {
+        if let Some(path) = found.iter().find(|path| !is_path && name_of(path) == named) {
             return Ok(path.clone());
         }
         known.extend(found);
     }
-    let names: Vec<&str> = known.iter().map(|path| name_of(path)).collect();
+    let shown = |path: &String| if is_path { path.clone() } else { name_of(path).to_owned() };
+    let names: Vec<String> = known.iter().map(shown).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let near =
         nearest(named, &names).map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
     let named = text::one_line(named);
-    Err(CommandError::usage(format!("there is no file or workflow `{named}`{near}"))
+    let kind = if is_path { "file" } else { "file or workflow" };
+    let name = match name_of(&named) {
+        "" => "NAME".to_owned(),
+        name => text::shell_word(name),
+    };
+    Err(CommandError::usage(format!("there is no {kind} `{named}`{near}"))
         .listing(known.iter().map(|path| text::one_line(path)))
-        .fix_by("make one from a template", format!("onloop new {}", text::shell_word(&named))))
+        .fix_by("make one from a template", format!("onloop new {name}")))
 }
 
 async fn only_workflow(io: &Io) -> Result<String, CommandError> {
@@ -51,7 +59,8 @@ async fn only_workflow(io: &Io) -> Result<String, CommandError> {
                 return Err(CommandError::usage(
                     "several workflow files were found, and none was named",
                 )
-                .listing(several.iter().map(|name| text::one_line(name))));
+                .listing(several.iter().map(|name| text::one_line(name)))
+                .fix("name one of them"));
             }
         }
     }
@@ -139,7 +148,14 @@ mod tests {
     fn the_only_candidate_is_found_and_several_are_listed() {
         type Row<'t> = (&'t [&'t str], Option<&'t str>, Result<&'t str, Exit>, &'t str);
         let table: &[Row<'_>] = &[
-            (&["a.md"], Some("x.md"), Ok("x.md"), ""),
+            (&["x.md"], Some("x.md"), Ok("x.md"), ""),
+            (
+                &["hotl-workflow-add-auth.md"],
+                Some("hotl-workflow-add-auht.md"),
+                Err(Exit::Usage),
+                "no file `hotl-workflow-add-auht.md`; did you mean\n",
+            ),
+            (&["a.md"], Some(""), Err(Exit::Usage), "onloop new NAME"),
             (&["hotl-workflow-a.md", "b.md"], None, Ok("hotl-workflow-a.md"), ""),
             (
                 &[

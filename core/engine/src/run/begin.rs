@@ -45,11 +45,12 @@ pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
                 failure.kind,
                 FailureKind::NotFound | FailureKind::TooLarge | FailureKind::Invalid
             );
+            let failure_kind = failure.kind;
             let kind = if is_usage { ErrorKind::Usage } else { ErrorKind::Refused };
             let error = CommandError::from(failure).of_kind(kind);
-            return Err(match is_usage {
-                true => error.fix_by("write one", "onloop new NAME"),
-                false => error,
+            return Err(match failure_kind {
+                FailureKind::NotFound => error.fix_by("write one", "onloop new NAME"),
+                _ => error,
             });
         }
     };

@@ -30,7 +30,7 @@ pub struct ResumeArgs {
     /// The run
     #[command(flatten)]
     pub run: RunName,
-    /// Who acts and for how long
+    /// The agent, and for how long it runs
     #[command(flatten)]
     pub drive: DriveArgs,
     /// Accept the verdict of a review that blocks the run
@@ -147,7 +147,13 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         None => Store::open(io, &id).await,
     };
     let mut store = match (opened, &args.rebuild) {
-        (Ok(store), _) => store,
+        (Ok(_), Some(_)) => {
+            return Err(CommandError::usage(format!(
+                "the record of run `{id}` can be read, so there is nothing to rebuild"
+            ))
+            .fix_by("continue the run with it", format!("onloop resume {id}")));
+        }
+        (Ok(store), None) => store,
         (Err(StoreError::Unreadable(why)), Some(file)) => {
             io.note(format!("run {id}: {why}")).await;
             rebuild::rebuild(io, &id, file).await?

@@ -176,6 +176,7 @@ async fn run_command(
     let (attempt, paths) = (attempt_name(record), cx.store.paths().clone());
     let prompt = step_prompt(cx.run(), record);
     write_prompt(io, &paths, &attempt, &prompt).await?;
+    let relative = relative_program(&command).map(text::one_line);
     let mut spec = spec(io, cx.run(), record, command, timeout_ms).stream_to(paths.log(&attempt));
     spec.env_set.insert("ONLOOP_PROMPT_FILE".to_owned(), paths.prompt(&attempt));
     spec.env_set.insert("ONLOOP_USAGE_FILE".to_owned(), paths.usage(&attempt));
@@ -191,7 +192,13 @@ async fn run_command(
     work.needs.may_write.push(usage.clone());
     let end = run_recorded(io, cx.store, work, spec).await;
     let outcome = match ended(end, "agent") {
-        Ok(end) => outcome_of(&end, "agent", timeout_ms),
+        Ok(end) => {
+            let missing = relative.filter(|_| end.status == ProcessStatus::Exited(127));
+            let note = missing.map(|program| {
+                format!("`{program}` is looked up in the worktree, which has only committed files")
+            });
+            outcome_of(&end, "agent", timeout_ms).naming(note)
+        }
         Err(TurnStop::Outcome(outcome)) => outcome,
         Err(stop @ TurnStop::Record(_)) => return Err(stop),
     };
@@ -232,6 +239,13 @@ fn spec(io: &Io, run: &Run, record: &StepRecord, command: Command, timeout_ms: u
         .with_env(env.map(|(name, value)| (name, value.replace('\0', ""))))
         .timeout_ms(timeout_ms)
         .label(format!("Step {}: {}", step.number, text::one_line(&step.name)))
+}
+
+/// The program at the beginning of a line of shell, where it is a path relative to the folder of the run.
+fn relative_program(command: &Command) -> Option<&str> {
+    let Command::Shell { line, .. } = command else { return None };
+    let word = line.split_whitespace().next()?;
+    (word.contains('/') && !word.starts_with(['/', '~', '$', '"', '\''])).then_some(word)
 }
 
 /// The end of a recorded process, or what its failure comes to.

@@ -4,6 +4,7 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
+use super::super::field::FIELDS;
 use super::super::graph::step_list;
 use super::super::rule;
 use super::{MODEL_EXPECTED, NETWORK_HELP, shown};
@@ -167,7 +168,10 @@ pub(crate) fn duplicate_field(span: Span, field: &str) -> Diagnostic {
 pub(crate) fn unknown_field(span: Span, field: &str) -> Diagnostic {
     rule::UNKNOWN_FIELD
         .at(span, format!("`{}` is not a field of a step; the line is ignored", shown(field)))
-        .with_help("the fields are `action`, `loop`, `max_iterations`, `verify` and `gate`")
+        .with_help(format!(
+            "the fields are {}",
+            FIELDS.map(|field| format!("`{field}`")).join(", ")
+        ))
 }
 
 pub(crate) fn misspelt_field(span: Span, known: &str) -> Diagnostic {
