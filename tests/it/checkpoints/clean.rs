@@ -68,6 +68,22 @@ fn an_ignored_file_of_the_agent_does_not_make_a_check_pass() {
 }
 
 #[test]
+fn what_the_agent_may_have_written_is_not_copied_to_the_clean_checkout() {
+    let script = format!("{SCRIPT}; echo deps > .worktreeinclude");
+    let workspace = repository("verify_clean: true\n", CHECK, &script);
+    let run = workspace.onloop(&["run", "--agent", "script", "--mode", "branch"]);
+    let said = run.expect_exit(1).stderr;
+    let reason = "passed in the worktree, but not on a clean checkout: exit code 1";
+    assert!(said.contains(reason), "{said}");
+    // What the person has in a checkout of theirs is copied.
+    let workspace = repository("verify_clean: true\n", CHECK, "touch made.txt");
+    workspace.write(".worktreeinclude", "deps\n");
+    workspace.write("deps/tool", "");
+    workspace.commit("include");
+    workspace.onloop(&["run", "--agent", "script"]).expect_exit(0);
+}
+
+#[test]
 fn a_setup_that_fails_there_blocks_the_run() {
     let more = "verify_clean: true\nsetup: [test ! -f made.txt]\n";
     let workspace = repository(more, "test -f made.txt", SCRIPT);

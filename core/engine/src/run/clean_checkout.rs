@@ -52,9 +52,12 @@ pub(crate) async fn check_out(
     sandbox: &Sandbox,
 ) -> Result<CleanOutcome, StoreError> {
     let place = &store.run().place;
-    let Some(from) = place.repo_root.clone() else {
+    let Some(started_in) = &place.repo_root else {
         return Ok(CleanOutcome::Failed("the work is in no git repository".to_owned()));
     };
+    // Where the agent works in the checkout of the user, it may have written what would be copied.
+    let is_apart = place.worktree_path.as_ref().is_some_and(|path| path != started_in);
+    let from = is_apart.then(|| started_in.clone());
     let checkout = CleanCheckout::of(io, store.run());
     checkout.remove(io).await;
     let checked_out = async {
@@ -75,7 +78,7 @@ pub(crate) async fn check_out(
             false => CleanOutcome::Failed(text::one_line(&failure.message)),
         });
     }
-    let ready = prepare_clean(io, store, (&from, &checkout.path), sandbox).await;
+    let ready = prepare_clean(io, store, (from.as_deref(), &checkout.path), sandbox).await;
     if !matches!(ready, Ok(Readiness::Ready)) {
         checkout.remove(io).await;
     }

@@ -62,7 +62,8 @@ pub async fn make_ready(
     Ok(Readiness::Ready)
 }
 
-/// Makes a clean checkout ready as the worktree of the run was; nothing is recorded of it.
+/// Makes a clean checkout ready as the worktree of the run was; nothing is recorded of it. Files are
+/// copied from the checkout that the agent does not work in; `None`: it works in that of the user.
 ///
 /// # Errors
 ///
@@ -70,14 +71,18 @@ pub async fn make_ready(
 pub(crate) async fn prepare_clean(
     io: &Io,
     store: &mut Store,
-    (from, to): (&str, &str),
+    (from, to): (Option<&str>, &str),
     sandbox: &Sandbox,
 ) -> Result<Readiness, StoreError> {
-    let included = match included(io, from).await {
+    let included = match from {
+        Some(from) => included(io, from).await,
+        None => Ok(Included::default()),
+    };
+    let included = match included {
         Ok(included) => included,
         Err(failure) => return Ok(gone_wrong(FILE, failure)),
     };
-    let fresh = Fresh { from, to, worker: Worker::Check };
+    let fresh = Fresh { from: from.unwrap_or(to), to, worker: Worker::Check };
     Ok(fresh
         .prepare(io, store, &included, sandbox)
         .await?
