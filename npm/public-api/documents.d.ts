@@ -68,7 +68,7 @@ export interface CheckResult {
     stdout: string;
     stderr: string;
 }
-export type ReviewVerdict = "READY" | "READY WITH WARNINGS" | "NOT READY" | "NO VERDICT";
+export type ReviewVerdict = "READY" | "READY WITH WARNINGS" | "NOT READY" | "NO VERDICT" | "NOT REVIEWED";
 export type RunEvent = {
     event: "step_started";
     step: number;

@@ -107,7 +107,7 @@ export interface CheckResult {
 }
 
 /** The verdict of a review agent. */
-export type ReviewVerdict = "READY" | "READY WITH WARNINGS" | "NOT READY" | "NO VERDICT";
+export type ReviewVerdict = "READY" | "READY WITH WARNINGS" | "NOT READY" | "NO VERDICT" | "NOT REVIEWED";
 
 /** An event of a run. */
 export type RunEvent =

@@ -13,15 +13,28 @@ words! {
         Block = "NOT READY",
         /// The answer has no verdict; it counts as [`Verdict::Block`].
         Missing = "NO VERDICT",
+        /// The reviewer could not run; it counts as [`Verdict::Block`].
+        Failed = "NOT REVIEWED",
     }
 }
 
 impl Verdict {
+    /// What is wrong where it does not pass, as the end of a sentence.
+    pub fn problem(self) -> &'static str {
+        match self {
+            Verdict::Ready | Verdict::ReadyWithWarnings | Verdict::Block => {
+                "the review found problems"
+            }
+            Verdict::Missing => "the review came to no verdict",
+            Verdict::Failed => "the reviewer could not run",
+        }
+    }
+
     /// Whether the run may continue.
     pub fn passes(self) -> bool {
         match self {
             Verdict::Ready | Verdict::ReadyWithWarnings => true,
-            Verdict::Block | Verdict::Missing => false,
+            Verdict::Block | Verdict::Missing | Verdict::Failed => false,
         }
     }
 }

@@ -107,7 +107,7 @@ async function resumeOptions({ advice }: Run, command: () => Promise<string>): P
     }
     case "ask-verdict": {
       const choice = await vscode.window.showWarningMessage(
-        "The review found problems.",
+        "The review did not pass.",
         { modal: true, detail: "See the report for its findings. Accept the work as it is?" },
         "Accept",
       );

@@ -50,7 +50,7 @@ function question({ advice }: Run): string {
     case "ask-budget":
       return "the run reached a limit";
     case "ask-verdict":
-      return "the review found problems";
+      return "the review did not pass";
     case "ask-interrupted":
       return `step ${advice.step} was interrupted`;
     default:

@@ -33,6 +33,20 @@ fn verdicts() {
 }
 
 #[test]
+fn a_reviewer_that_could_not_run_says_so() {
+    let table = [
+        ("echo quota exceeded >&2; exit 3", "the reviewer could not run", "NOT REVIEWED"),
+        ("echo looks good", "the review came to no verdict", "NO VERDICT"),
+        ("echo 'VERDICT: NOT READY'", "the review found problems", "NOT READY"),
+    ];
+    for (reviewer, problem, verdict) in table {
+        let project = small("", "");
+        let said = run(&project, &["--review", reviewer]).expect_exit(3).stderr;
+        assert!(said.contains(problem) && said.contains(verdict), "{reviewer}: {said}");
+    }
+}
+
+#[test]
 fn a_word_that_is_no_reviewer_is_refused_before_anything_happens() {
     let expected = "fix: name one of claude, codex, opencode, cursor, gemini, copilot, cline, \
                     goose, qwen, or give a command line: a path such as ./review.sh, or words with a space";

@@ -278,7 +278,7 @@ fn a_word_that_is_not_known_is_named_with_those_that_are() {
         (
             "/reviews/standing/verdict",
             "`reviews.standing.verdict`: unknown variant `maybe`, expected one of `READY`, \
-             `READY WITH WARNINGS`, `NOT READY`, `NO VERDICT`",
+             `READY WITH WARNINGS`, `NOT READY`, `NO VERDICT`, `NOT REVIEWED`",
         ),
         (
             "/steps/0/status",

@@ -1,7 +1,7 @@
 //! What a person reads about a run that waits: the reason, and the commands that continue it.
 
 use onloop_run::{
-    ForkOf, GateRule, Next, PullRequestState, Question, Run, RunStatus, exceeded, gate_rule,
+    ForkOf, GateRule, Next, PullRequestState, Question, Run, RunStatus, Verdict, exceeded, gate_rule,
 };
 
 /// What the run waits for, on one line for the record.
@@ -20,12 +20,17 @@ pub(crate) fn reason(run: &Run, question: &Question) -> String {
             format!("the gate of step {step} needs a human decision{why}")
         }
         Question::Review { step, .. } => format!("step {step} needs a human review"),
-        Question::Verdict { .. } => "the review found problems".to_owned(),
+        Question::Verdict { .. } => standing(run).problem().to_owned(),
         Question::Interrupted { step } => {
             format!("step {step} was interrupted and no check can tell how far it got")
         }
         Question::Budget { .. } => budget_words(run),
     }
+}
+
+/// The verdict that a person is asked about.
+pub(crate) fn standing(run: &Run) -> Verdict {
+    run.reviews.standing.as_ref().map_or(Verdict::Missing, |review| review.verdict)
 }
 
 /// Which bounds are reached.
@@ -51,10 +56,18 @@ pub fn next_commands(run: &Run) -> String {
         Next::Ask(Question::Review { step, prompt }) => {
             format!("To review: {prompt}\n{}", decision_commands(run, step))
         }
-        Next::Ask(Question::Verdict { .. }) => format!(
-            "Fix what the review found, then review again:\n  {resume}\n\
-             Or accept the verdict and continue:\n  onloop approve {id}"
-        ),
+        Next::Ask(Question::Verdict { .. }) => {
+            let (fix, accept) = match standing(run) {
+                Verdict::Ready | Verdict::ReadyWithWarnings | Verdict::Block => {
+                    ("what the review found", "accept the verdict and continue")
+                }
+                Verdict::Missing | Verdict::Failed => ("the reviewer", "continue without a review"),
+            };
+            format!(
+                "Fix {fix}, then review again:\n  {resume}\n\
+                 Or {accept}:\n  onloop approve {id}"
+            )
+        }
         Next::Ask(Question::Budget { .. }) => budget_commands(run),
         Next::Ask(Question::Interrupted { step }) => format!(
             "Step {step} was interrupted. Run it again:\n  {resume} --interrupted redo\n\

@@ -10,7 +10,7 @@ use onloop_syntax::limits;
 use onloop_syntax::text;
 
 /// Lets the review agent of the run look at it; `None`: the person interrupted. A failure
-/// counts as a missing verdict, which blocks the run.
+/// blocks the run as well.
 ///
 /// # Errors
 ///
@@ -48,11 +48,11 @@ pub(crate) async fn perform(
             ProcessStatus::Interrupted => return Ok(None),
             ProcessStatus::Exited(0) => (parse_verdict(&end.stdout.text()), end.stdout.text()),
             ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
-                (Verdict::Missing, failed(&end.stdout, &end.stderr))
+                (Verdict::Failed, failed(&end.stdout, &end.stderr))
             }
         },
         Err(WorkError::Process(failure)) if failure.is_interrupted() => return Ok(None),
-        Err(WorkError::Process(failure)) => (Verdict::Missing, failure.message),
+        Err(WorkError::Process(failure)) => (Verdict::Failed, failure.message),
         Err(WorkError::Record(error)) => return Err(error),
     };
     let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();

@@ -1,6 +1,6 @@
 //! Asking the person at the terminal what only a person may decide.
 
-use crate::run::advice::budget_words;
+use crate::run::advice::{budget_words, standing};
 use crate::run::decider::{name_to_type, names_step};
 use crate::run::gate::{Change, Form, facts, patch};
 use crate::state::store::Store;
@@ -137,11 +137,12 @@ fn words(run: &Run, question: &Question) -> String {
         Question::Review { step, prompt } => {
             format!("Step {step} needs a human review: {prompt}\nContinue?")
         }
-        Question::Verdict { step: Some(step) } => {
-            format!("The review found problems before the gate of step {step}. Continue anyway?")
-        }
-        Question::Verdict { step: None } => {
-            "The final review found problems. Continue anyway?".to_owned()
+        Question::Verdict { step } => {
+            let review = match step {
+                Some(step) => format!("Review before the gate of step {step}"),
+                None => "Final review".to_owned(),
+            };
+            format!("{review}: {}. Continue anyway?", standing(run).problem())
         }
         Question::Interrupted { step } => format!(
             "Step {step} was in progress when the session ended, and no check can tell how far \
