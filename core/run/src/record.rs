@@ -239,7 +239,7 @@ impl LastFailure {
 
     /// Whether `other` is the same failure, apart from numbers and times in what was said.
     pub(super) fn is_like(&self, other: &LastFailure) -> bool {
-        let same = |one: &str, two: &str| without_numbers(one) == without_numbers(two);
+        let same = |one: &str, two: &str| without_accidents(one) == without_accidents(two);
         // A reason has the exit code, in which each digit counts.
         self.check == other.check
             && self.reason == other.reason
@@ -247,16 +247,30 @@ impl LastFailure {
     }
 }
 
-/// The end of a text, with one `0` for each number: where a long one was cut depends on its numbers.
-fn without_numbers(text: &str) -> String {
+/// The end of a text, with one `0` for each number, each address and each name in the folder for
+/// temporary files: where a long one was cut depends on its numbers.
+fn without_accidents(text: &str) -> String {
     const COMPARED_BYTES: usize = 2000;
+    const TEMPORARY: &str = "/tmp/";
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c.is_ascii_digit() {
-            true if out.ends_with('0') => {}
-            true => out.push('0'),
-            false => out.push(c),
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let digits = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_hexdigit()).len();
+        let skipped = match (rest.strip_prefix("0x"), rest.strip_prefix(TEMPORARY)) {
+            (Some(after), _) => rest.len() - digits(after),
+            (None, Some(name)) => {
+                let ends = |c: char| c.is_whitespace() || "/'\"`:;,()<>[]".contains(c);
+                TEMPORARY.len() + name.find(ends).unwrap_or(name.len())
+            }
+            (None, None) if c.is_ascii_digit() => 1,
+            (None, None) => 0,
+        };
+        match skipped {
+            0 => out.push(c),
+            _ if out.ends_with('0') => {}
+            _ => out.push('0'),
         }
+        rest = &rest[skipped.max(c.len_utf8())..];
     }
     text::suffix(&out, COMPARED_BYTES).to_owned()
 }
@@ -585,5 +599,26 @@ pub fn is_machine_check(check: &Check) -> bool {
     match check {
         Check::Shell(_) | Check::Artifact { .. } => true,
         Check::Browser { .. } | Check::HumanReview { .. } => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LastFailure;
+
+    #[test]
+    fn failures_are_alike_apart_from_numbers_addresses_and_temporary_names() {
+        let table = [
+            ("1 failed in 0.12s", "1 failed in 13.5s", true),
+            ("<object at 0x7f3c2ab0>", "<object at 0x55e0fa9c1d>", true),
+            ("no such file: '/tmp/tmpq8_x1/a'", "no such file: '/tmp/tmp7zzz/a'", true),
+            ("listen 127.0.0.1:40123", "listen 127.0.0.1:51", true),
+            ("expected face", "expected cafe", false),
+            ("/tmp/x/a is missing", "/tmp/x/b is missing", false),
+        ];
+        for (one, two, expected) in table {
+            let failure = |text: &str| LastFailure::new("exit code 1".to_owned(), text.to_owned());
+            assert_eq!(failure(one).is_like(&failure(two)), expected, "{one}, {two}");
+        }
     }
 }
