@@ -77,6 +77,12 @@ export interface ProcessSpec {
    */
   observe: string[];
   /**
+   * How many of the first of `observe` are to look changed when the program starts: a host that
+   * observes gives those that are plain files the present time. A build cache that goes by times
+   * would hide their openings.
+   */
+  renew?: number;
+  /**
    * The files and the network that the program may use; `null`: those of the host. A host that
    * cannot enforce all of it starts nothing: `unsupported`.
    */

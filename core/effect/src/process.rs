@@ -10,6 +10,7 @@ use super::Request;
 use super::bytes::Bytes;
 use super::confine::{Confinement, Mechanism};
 use super::shell::Shell;
+use onloop_syntax::form::is_default;
 use onloop_syntax::limits;
 
 /// A program to run.
@@ -60,6 +61,11 @@ pub struct ProcessSpec {
     /// folder, and of the nearest folder above a missing path, the listing and what lies directly in
     /// it count. A host without this ability ignores it.
     pub observe: Vec<String>,
+    /// How many of the first of `observe` are to look changed when the program starts: a host that
+    /// observes gives those that are plain files the present time. A build cache that goes by times
+    /// would hide their openings.
+    #[serde(skip_serializing_if = "is_default")]
+    pub renew: u64,
     /// The files and the network that the program may use; `None`: those of the host. A host that
     /// cannot enforce all of it starts nothing: `Unsupported`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +94,7 @@ impl ProcessSpec {
             wake_on_lines: false,
             announce: false,
             observe: Vec::new(),
+            renew: 0,
             confine: None,
         }
     }
@@ -142,9 +149,9 @@ impl ProcessSpec {
         ProcessSpec { stream_to: Some(path.into()), ..self }
     }
 
-    /// Reports which of these files are opened meanwhile.
-    pub fn observe(self, files: Vec<String>) -> ProcessSpec {
-        ProcessSpec { observe: files, ..self }
+    /// Reports which of these files are opened meanwhile, and renews the first `renew` of them.
+    pub fn observe(self, files: Vec<String>, renew: u64) -> ProcessSpec {
+        ProcessSpec { observe: files, renew, ..self }
     }
 
     /// Shows a live status line with this name.

@@ -70,6 +70,10 @@ words! {
 impl FileChange {
     /// What a patch of one file, as git writes one for people, does to the file.
     pub fn of_patch(patch: &str) -> FileChange {
+        // A file that became a link, or the other way round, is removed and created.
+        if patch.contains("\ndiff --git ") {
+            return FileChange::Changed;
+        }
         let head = patch.lines().take_while(|line| !line.starts_with("@@ ")).skip(1);
         let mut found = head.filter_map(|line| match line {
             _ if line.starts_with("new file mode ") => Some(FileChange::Created),
@@ -173,17 +177,21 @@ pub struct CheckWarnings {
 
 /// Counts the lines of a patch of one file, as git writes one for people; `None`: it shows none.
 pub fn changed_lines(patch: &str) -> Option<ChangedLines> {
-    let mut lines = patch.lines().skip_while(|line| !line.starts_with("@@ ")).peekable();
-    lines.peek()?;
-    let mut counted = ChangedLines::default();
-    for line in lines {
+    let mut counted: Option<ChangedLines> = None;
+    let mut in_head = true;
+    for line in patch.lines() {
         match line.as_bytes().first() {
-            Some(b'+') => counted.added += 1,
-            Some(b'-') => counted.removed += 1,
+            Some(b'@') => {
+                in_head = false;
+                counted.get_or_insert_default();
+            }
+            Some(b'd') => in_head = true,
+            Some(b'+') if !in_head => counted.get_or_insert_default().added += 1,
+            Some(b'-') if !in_head => counted.get_or_insert_default().removed += 1,
             Some(_) | None => {}
         }
     }
-    Some(counted)
+    counted
 }
 
 #[cfg(test)]
@@ -267,6 +275,12 @@ mod tests {
         assert_eq!(FileChange::of_patch(created), FileChange::Created);
         let removed = "diff --git a/c b/c\ndeleted file mode 100644\nindex 1..0\n";
         assert_eq!(FileChange::of_patch(removed), FileChange::Removed);
+        let linked = "diff --git a/c b/c\ndeleted file mode 100644\n--- a/c\n+++ /dev/null\n\
+                      @@ -1 +0,0 @@\n-x\ndiff --git a/c b/c\nnew file mode 120000\n--- /dev/null\n\
+                      +++ b/c\n@@ -0,0 +1 @@\n+../x\n\\ No newline at end of file\n";
+        assert_eq!(FileChange::of_patch(linked), FileChange::Changed);
+        let expected = ChangedLines { added: 1, removed: 1 };
+        assert_eq!(changed_lines(linked), Some(expected));
         let quoted = "diff --git a/c b/c\n@@ -1 +1 @@\n-old\n+new file mode 100755\n";
         assert_eq!(FileChange::of_patch(quoted), FileChange::Changed);
     }

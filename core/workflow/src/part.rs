@@ -38,7 +38,7 @@ pub struct CheckScope {
 }
 
 /// Folders of tests and of what they use.
-const TEST_FOLDERS: &str = "test tests testing __test__ __tests__ spec specs e2e fixtures \
+const TEST_FOLDERS: &str = "test tests testing __test__ __tests__ spec specs e2e qa fixtures \
     __fixtures__ testdata test-data test_data testutil testutils test-utils test_utils mocks \
     __mocks__ snapshots __snapshots__ golden goldens cypress features";
 
@@ -52,7 +52,7 @@ const SCRIPT_WORDS: &str = "check checks verify validate lint smoke ci";
 /// Words in the names of modules, and of their folders, that such a script in the top folder uses,
 /// where other files are beside it.
 const HELPER_WORDS: &str = "helper helpers util utils lib common support check checks verify \
-    assert asserts expect expected";
+    assert asserts expect expected rule rules case cases";
 
 /// Folders of scripts and tools.
 const TOOL_FOLDERS: &str = "bin sbin script scripts tool tools ci .ci .github .gitlab .circleci \
@@ -73,7 +73,8 @@ const CONFIGURATION: &str = "*.mk *.mak *.cmake cmakelists.txt meson.build build
     nx.json turbo.json lerna.json dockerfile dockerfile.* *.dockerfile docker-compose*.yml \
     docker-compose*.yaml compose.yml compose.yaml .pre-commit-config.yaml clippy.toml .clippy.toml \
     nextest.toml .pylintrc .flake8 mix.exs rebar.config stack.yaml *.cabal package.swift deps.edn \
-    project.clj build.sbt pubspec.yaml build.xml sitecustomize.py usercustomize.py *.pth";
+    project.clj build.sbt pubspec.yaml build.xml sitecustomize.py usercustomize.py *.pth \
+    entry_points.txt";
 
 /// Modules that a file hides from `import`: those of the test runners, then those of Python 3.13.
 const MODULES: &str = "pytest _pytest pluggy iniconfig unittest nose nose2 hypothesis coverage tox \
@@ -151,7 +152,8 @@ impl CheckScope {
         by_place(path).or_else(|| executable.then_some(Part::Tool))
     }
 
-    /// Whether a new file hides a module or a tool from the programs of the check.
+    /// Whether a new file hides a module or a tool from the programs of the check. `executable`: as
+    /// for [`CheckScope::part_of`], or it is a folder.
     pub fn hides(&self, path: &str, executable: bool) -> bool {
         let (folder, name) = split(path);
         if path.split('/').any(|part| matches!(part, "node_modules" | "site-packages")) {
@@ -166,9 +168,15 @@ impl CheckScope {
             || matches!(place, "" | "src" | "lib")
             || self.script_folders.contains(place)
             || among(TEST_FOLDERS, split(place).1);
-        let is_module = matches!(ending, "py" | "pyi" | "so" | "pyc") && among(MODULES, module);
+        // Of a repository inside the checkout, git knows only the folder, which can be searched.
+        let is_folder = ending.is_empty() && executable;
+        let is_module =
+            (matches!(ending, "py" | "pyi" | "so" | "pyc") || is_folder) && among(MODULES, module);
+        // Jest takes a module from here instead of the installed one.
+        let is_mock = split(folder).1 == "__mocks__"
+            && (split(folder).0 == self.folder || split(folder).0.is_empty());
         let is_tool = among(TOOLS, name) || self.programs.contains(name);
-        (is_module && is_searched) || (executable && is_tool)
+        (is_module && is_searched) || (executable && is_tool) || is_mock
     }
 
     /// Whether the file is the usual configuration of a program of the check, such as the makefile of
@@ -280,6 +288,8 @@ mod tests {
             ("make test", "ci/run.py", Some(Tool)),
             ("make test", "lint.sh", Some(Tool)),
             ("python3 check.py", "helper.py", Some(Tool)),
+            ("python3 check.py", "rules.py", Some(Tool)),
+            ("python3 qa/run.py", "qa/rules.py", Some(Test)),
             ("python3 check.py", "greet.py", None),
             ("python3 check.py", "lib/h.py", Some(Tool)),
             ("python3 check.py", "check_helpers/deep/h.py", Some(Tool)),
@@ -308,6 +318,10 @@ mod tests {
             ("python3 ci/check.py", "ci/json.py", false, true),
             ("pytest", "tests/json.py", false, true),
             ("pytest", "shop/types.py", false, false),
+            ("python3 check.py", "statistics", true, true),
+            ("python3 check.py", "statistics", false, false),
+            ("jest", "__mocks__/left.js", false, true),
+            ("jest", "src/__mocks__/left.js", false, false),
             ("pytest", "cart.py", false, false),
             ("make test", "bin/pytest", true, true),
             ("make test", "bin/greet", true, false),

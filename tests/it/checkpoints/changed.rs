@@ -306,6 +306,27 @@ fn a_file_counts_that_a_check_opens_though_no_command_names_it() {
     }
 }
 
+/// `make ok` goes by times, as caches of builds do, and the agent has run it before the check does.
+#[test]
+fn a_file_counts_that_a_build_cache_knows() {
+    let makefile =
+        "ok: $(wildcard tests/*.sh)\n\tfor t in $^; do sh $$t || exit 1; done\n\ttouch ok\n";
+    let files = [("Makefile", makefile), ("tests/a.sh", "exit 1\n"), (".gitignore", "ok\n.hotl\n")];
+    let script = "echo exit 0 > tests/a.sh; make ok";
+    let Some((warnings, inputs)) = observed(&files, ("make ok", script), "") else { return };
+    assert_eq!(warnings, ["tests/a.sh changed"]);
+    assert_eq!(inputs[0]["path"], "tests/a.sh");
+}
+
+#[test]
+fn a_test_that_became_a_link_is_changed() {
+    let files = [("tests/a.sh", "exit 1\n"), ("tests/b.sh", "exit 0\n")];
+    let check = "for t in tests/*.sh; do sh $t || exit 1; done";
+    let script = "echo exit 0 > x.sh; ln -sf ../x.sh tests/a.sh; echo >> tests/b.sh";
+    let Some((warnings, _)) = observed(&files, (check, script), "") else { return };
+    assert_eq!(warnings, ["tests/a.sh changed", "tests/b.sh changed"]);
+}
+
 #[test]
 fn what_a_step_is_told_to_change_and_what_is_under_test_is_listed_and_not_warned_about() {
     let files = [("tests/a.sh", "sh src/greet | grep -q hello\n"), ("src/greet", "echo\n")];

@@ -2,7 +2,7 @@
 //! program that was ended from one that ran to its own end, not how fast this machine is.
 
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use onloop_core::effect::Shell;
 use onloop_core::effect::{Command, FailureKind, ProcessEnd, ProcessSpec, ProcessStatus, Request};
@@ -285,10 +285,26 @@ fn a_file_that_a_program_opens_is_reported_whatever_its_name() {
     }
     std::fs::hard_link(world.path("linked"), world.path("other")).unwrap();
     let files = ["read", "linked", "unread", "folder", "folder/gone"].map(str::to_owned).to_vec();
-    let spec = line("cat read other folder/inside").observe(files.clone());
+    let spec = line("cat read other folder/inside").observe(files.clone(), 0);
     let Some(opened) = world.run(spec).unwrap().opened else { return };
     assert_eq!(opened, ["folder", "folder/gone", "linked", "read"]);
-    assert_eq!(world.run(line("true").observe(files)).unwrap().opened, Some(Vec::new()));
+    assert_eq!(world.run(line("true").observe(files, 0)).unwrap().opened, Some(Vec::new()));
     let many = vec!["read".to_owned(); limits::OBSERVED_FILES + 1];
-    assert_eq!(world.run(line("cat read").observe(many)).unwrap().opened, None);
+    assert_eq!(world.run(line("cat read").observe(many, 0)).unwrap().opened, None);
+}
+
+#[test]
+fn a_file_that_is_renewed_looks_changed_and_others_do_not() {
+    let mut world = World::new();
+    let past = SystemTime::now() - Duration::from_secs(3600);
+    for name in ["cached", "other"] {
+        std::fs::write(world.path(name), "x").unwrap();
+        std::fs::File::open(world.path(name)).unwrap().set_modified(past).unwrap();
+    }
+    let files = ["cached", "other"].map(str::to_owned).to_vec();
+    let spec = line("test -n \"$(find cached -mmin -30)\" && cat cached").observe(files, 1);
+    let end = world.run(spec).unwrap();
+    let Some(opened) = end.opened else { return };
+    assert_eq!((end.status, opened), (ProcessStatus::Exited(0), vec!["cached".to_owned()]));
+    assert_eq!(std::fs::metadata(world.path("other")).unwrap().modified().unwrap(), past);
 }

@@ -15,10 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::run::checkpoint::{forget_snapshot, snapshot_work};
 use crate::state::store::Store;
 use named::NamedFiles;
-use onloop_effect::Io;
+use onloop_effect::{FileKind, Io};
 use onloop_run::{
-    ChangedFile, ChangedInputs, CheckpointKind, CheckpointMoment, FileChange, FoundBy, Run,
-    Warning, changed_lines, is_machine_check,
+    ChangedFile, ChangedInputs, CheckResult, CheckpointKind, CheckpointMoment, FileChange, FoundBy,
+    Run, StepRecord, Warning, changed_lines, is_machine_check,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -57,6 +57,11 @@ pub(crate) struct Expected {
     top: String,
     /// Absolute paths of the files that the run changed, those that matter most first.
     pub(crate) observe: Vec<String>,
+    /// How many of the first of them are to be renewed, so that no build cache hides their opening.
+    pub(crate) renew: u64,
+    /// Those that the same check has opened before in this run, relative to the top folder. An
+    /// execution that does not open them again rests on what the earlier one made of them.
+    opened_before: BTreeSet<String>,
     /// Whether files that matter are not among them, because there are too many.
     is_cut: bool,
 }
@@ -164,17 +169,47 @@ impl Changed {
         };
         let (first, rest): (Vec<&String>, Vec<&String>) = self.paths.iter().partition(matters);
         let is_cut = first.len() > limits::OBSERVED_FILES;
+        let opened_before = self.opened_before(run, check);
+        let (known, new): (Vec<&String>, Vec<&String>) =
+            first.into_iter().partition(|path| opened_before.contains(*path));
+        let renew = new.len() as u64;
         let top = match self.prefix.trim_end_matches('/') {
             "" => root,
             prefix => root.strip_suffix(prefix).map_or(root, |top| top.trim_end_matches('/')),
         };
-        let observed = first.into_iter().chain(rest).take(limits::OBSERVED_FILES);
+        let observed = new.into_iter().chain(known).chain(rest).take(limits::OBSERVED_FILES);
         Expected {
             named: self.named(io, run, check).await,
             observe: observed.map(|path| format!("{top}/{path}")).collect(),
+            renew,
+            opened_before,
             top: top.to_owned(),
             is_cut,
         }
+    }
+
+    /// The files that still differ and that this check has opened before, in any step.
+    fn opened_before(&self, run: &Run, check: &Check) -> BTreeSet<String> {
+        let same = |record: &StepRecord, result: &CheckResult| {
+            record.step.checks.get(result.check as usize) == Some(check)
+        };
+        let results = run
+            .steps
+            .iter()
+            .flat_map(|record| record.results.iter().filter(|result| same(record, result)));
+        let known: BTreeSet<&str> = results
+            .flat_map(|result| {
+                let inputs = result.inputs.iter().flat_map(|inputs| &inputs.files);
+                let warned = result.warnings.iter().filter_map(|warning| match warning {
+                    Warning::CheckChanged(file) => Some(file),
+                    Warning::CheckUnseen { .. } | Warning::PassedBefore => None,
+                });
+                inputs.chain(warned).filter(|file| file.found == FoundBy::Opened)
+            })
+            .map(|file| file.path.as_str())
+            .collect();
+        let differs = |path: &&String| known.contains(text::one_line(path).as_str());
+        self.paths.iter().filter(differs).cloned().collect()
     }
 
     async fn found(
@@ -190,7 +225,8 @@ impl Changed {
         let opened = opened.unwrap_or_default();
         let below_top =
             |path: &String| Some(path.strip_prefix(&expected.top)?.strip_prefix('/')?.to_owned());
-        let opened: BTreeSet<String> = opened.iter().filter_map(below_top).collect();
+        let mut opened: BTreeSet<String> = opened.iter().filter_map(below_top).collect();
+        opened.extend(expected.opened_before.iter().cloned());
         let paths: BTreeSet<String> = opened.union(&expected.named.found).cloned().collect();
         let mut paths: Vec<String> = paths.into_iter().collect();
         // What is warned about comes first, since a list may be cut.
@@ -260,16 +296,18 @@ impl Changed {
         if file.found != FoundBy::Opened {
             return (false, false);
         }
-        let executable = match file.change {
-            FileChange::Removed => false,
+        let stat = match file.change {
+            FileChange::Removed => None,
             FileChange::Changed | FileChange::Created => {
-                io.stat(&format!("{}/{path}", expected.top)).await.is_ok_and(|stat| stat.executable)
+                io.stat(&format!("{}/{path}", expected.top)).await.ok()
             }
         };
+        let executable = stat.as_ref().is_some_and(|stat| stat.executable);
+        let is_folder = stat.is_some_and(|stat| stat.kind == FileKind::Folder);
         let part = scope.part_of(seen, executable);
         match file.change {
             FileChange::Changed | FileChange::Removed => (part.is_some(), false),
-            FileChange::Created if scope.hides(seen, executable) => (true, true),
+            FileChange::Created if scope.hides(seen, executable || is_folder) => (true, true),
             FileChange::Created if part == Some(Part::Configuration) => {
                 (!begins_rules && (!scope.is_usual(seen) || joins().await), false)
             }

@@ -9,7 +9,7 @@ use screenshot::screenshot;
 use verdict::{CommandEnd, verdict};
 
 use crate::error::CommandError;
-use crate::run::changed_check::{Changes, Found};
+use crate::run::changed_check::{Changes, Expected, Found};
 use crate::run::clean_checkout::{self, CleanOutcome};
 use crate::run::processes::{Work, WorkError, run_recorded};
 use crate::sandbox::choice::Sandbox;
@@ -85,8 +85,8 @@ struct Place<'c> {
     options: &'c CheckOptions,
     /// The folder in which it is evaluated.
     root: &'c str,
-    /// Files whose opening counts.
-    observe: &'c [String],
+    /// The files whose opening counts; `None`: it does not matter.
+    expected: Option<&'c Expected>,
 }
 
 /// Why there is no verdict.
@@ -123,7 +123,7 @@ pub async fn verify_step(
         let label = format!("Step {step}: verify{}", of_several(index, checks.len()));
         let root = &options.root;
         let expected = changes.expected(io, store.run(), check, root).await;
-        let place = Place { step, index, label, options, root, observe: &expected.observe };
+        let place = Place { step, index, label, options, root, expected: Some(&expected) };
         let mut evaluated = match evaluate(io, store, check, &place).await {
             Ok(evaluated) => evaluated,
             Err(NoVerdict::Interrupted) => return Ok(Verification::Interrupted),
@@ -167,7 +167,7 @@ pub async fn take_baseline(
     let mut passed = Vec::new();
     for (index, check) in checks.iter().enumerate().filter(|(_, check)| is_machine_check(check)) {
         let label = format!("Step {step}: baseline{}", of_several(index, checks.len()));
-        let place = Place { step, index, label, options, root: &options.root, observe: &[] };
+        let place = Place { step, index, label, options, root: &options.root, expected: None };
         match evaluate(io, store, check, &place).await {
             Ok(evaluated) if evaluated.verdict == CheckVerdict::Passed => passed.push(index as u32),
             Ok(_) => {}
@@ -247,7 +247,7 @@ async fn repeat_in(
             let label =
                 format!("Step {step}: verify again{place}{}", of_several(index, checks.len()));
             let expected = changes.expected(io, store.run(), check, root).await;
-            let place = Place { step, index, label, options, root, observe: &expected.observe };
+            let place = Place { step, index, label, options, root, expected: Some(&expected) };
             let mut evaluated = match evaluate(io, store, check, &place).await {
                 Ok(evaluated) => evaluated,
                 Err(NoVerdict::Interrupted) => return Ok(None),
@@ -394,7 +394,10 @@ async fn judge_command(
     let timeout_ms = spec.timeout_ms.unwrap_or(place.options.timeout_ms);
     let work = Work::new(Worker::Check, place.step, &place.options.sandbox);
     let work = Work { network: check.network.clone(), folder: Some(place.root), ..work };
-    let spec = spec.observe(place.observe.to_vec());
+    let spec = match place.expected {
+        Some(expected) => spec.observe(expected.observe.clone(), expected.renew),
+        None => spec,
+    };
     let end = match run_recorded(io, store, work, spec).await {
         Ok(end) => end,
         Err(WorkError::Process(failure)) if failure.is_interrupted() => {

@@ -95,7 +95,7 @@ async fn try_check(
         .without_env(private_names(io))
         .with_env(check.env.clone())
         .timeout_ms(timeout_ms)
-        .observe(observe.iter().map(|path| format!("{folder}/{path}")).collect())
+        .observe(observe.iter().map(|path| format!("{folder}/{path}")).collect(), 0)
         .label(format!("Trying: {}", text::ellipsis(&check.command, 60)));
     let extent = (NetworkRequest::exactly(Network::None), &Needs::default());
     let (spec, _, confined) =

@@ -14,11 +14,14 @@ mod linux {
     use std::collections::{BTreeMap, BTreeSet};
     use std::mem::MaybeUninit;
     use std::os::fd::OwnedFd;
-    use std::path::Path;
+    use std::path::{Path, PathBuf};
+    use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
     use onloop_core::limits::OBSERVED_FILES;
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
-    use rustix::fs::statfs;
+    use rustix::fs::{
+        AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, UTIME_OMIT, statfs, utimensat,
+    };
     use rustix::io::Errno;
 
     use crate::host::Root;
@@ -34,8 +37,9 @@ mod linux {
     }
 
     impl Observer {
-        /// Watches `files` from now on; `None` where the system cannot watch all of them.
-        pub(in super::super) fn of(root: &Root, files: &[String]) -> Option<Observer> {
+        /// Renews the first `renew` of `files`, and watches all of them from now on; `None` where the
+        /// system cannot watch all of them.
+        pub(in super::super) fn of(root: &Root, files: &[String], renew: u64) -> Option<Observer> {
             if files.is_empty() || files.len() > OBSERVED_FILES {
                 return None;
             }
@@ -46,6 +50,8 @@ mod linux {
                 let number = watch(&from, &path, &mut folders)?;
                 watched.entry(number).or_default().push(file.clone());
             }
+            let renewed = usize::try_from(renew).unwrap_or(usize::MAX).min(files.len());
+            renew_all(files[..renewed].iter().filter_map(|file| root.resolve(file).ok()));
             Some(Observer { from, watched })
         }
 
@@ -72,13 +78,33 @@ mod linux {
         }
     }
 
+    /// Gives plain files the present time. What compares whole seconds, as Python does, sees that only
+    /// in a later one.
+    fn renew_all(paths: impl Iterator<Item = PathBuf>) {
+        let changed = |path: PathBuf| {
+            let of = std::fs::symlink_metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+            Some((path, of.modified().ok()?))
+        };
+        let plain: Vec<(PathBuf, SystemTime)> = paths.filter_map(changed).collect();
+        let second = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = second(SystemTime::now());
+        if plain.iter().any(|(_, time)| second(*time).as_secs() == now.as_secs()) {
+            std::thread::sleep(
+                Duration::from_secs(1) - Duration::from_nanos(now.subsec_nanos().into()),
+            );
+        }
+        let present = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+        let same = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
+        let times = Timestamps { last_access: same, last_modification: present };
+        for (path, _) in plain {
+            // A file of another owner keeps its time, and what a cache hides of it stays hidden.
+            let _ = utimensat(CWD, &path, &times, AtFlags::SYMLINK_NOFOLLOW);
+        }
+    }
+
     /// Watches a path, or the nearest folder above it that is there. `folders` are those that are
     /// known to be on a suitable file system.
-    fn watch(
-        from: &OwnedFd,
-        path: &Path,
-        folders: &mut BTreeSet<std::path::PathBuf>,
-    ) -> Option<i32> {
+    fn watch(from: &OwnedFd, path: &Path, folders: &mut BTreeSet<PathBuf>) -> Option<i32> {
         for path in path.ancestors() {
             match inotify::add_watch(from, path, WatchFlags::OPEN | WatchFlags::ONESHOT) {
                 Ok(number) => {
@@ -108,7 +134,7 @@ mod portable {
     pub(in super::super) enum Observer {}
 
     impl Observer {
-        pub(in super::super) fn of(_root: &Root, _files: &[String]) -> Option<Observer> {
+        pub(in super::super) fn of(_: &Root, _files: &[String], _renew: u64) -> Option<Observer> {
             None
         }
 

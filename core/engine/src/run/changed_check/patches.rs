@@ -22,7 +22,8 @@ pub(super) async fn patches(
             let head = block.lines().next().unwrap_or_default();
             let of = |path: &&String| head == format!("diff --git a/{path} b/{path}");
             if let Some(path) = paths.iter().find(of) {
-                found.insert(path.clone(), block.to_owned());
+                // A file that became a link has two blocks.
+                *found.entry(path.clone()).or_insert_with(String::new) += block;
             }
         }
     }
