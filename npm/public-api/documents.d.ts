@@ -347,7 +347,7 @@ export interface InputsView {
     more: number;
 }
 export interface WarningView extends Partial<ChangedFileView> {
-    kind: "check_changed" | "check_unseen" | "passed_before";
+    kind: "check_changed" | "check_unseen" | "passed_before" | "no_test_count";
     check: number;
     text: string;
     reason?: string;

@@ -427,7 +427,7 @@ export interface InputsView {
 
 /** A warning about the result of a check. */
 export interface WarningView extends Partial<ChangedFileView> {
-  kind: "check_changed" | "check_unseen" | "passed_before";
+  kind: "check_changed" | "check_unseen" | "passed_before" | "no_test_count";
   /** The number of the check in its step, from 1. */
   check: number;
   /** The whole warning, for people. */

@@ -3,9 +3,13 @@
 //! The words come from a command of the repository, so they can only fail a check, never pass one.
 
 mod table;
+mod tally;
 
 use onloop_syntax::text;
-use table::{PHRASES, Phrase, Says};
+use onloop_workflow::runner::test_runners;
+use serde_json::Value;
+use table::{PHRASES, Phrase};
+use tally::Tally;
 
 /// More tests than any project has: a larger count is not believed.
 const MOST: u64 = 10_000_000;
@@ -23,6 +27,9 @@ pub struct RunnerReport {
     /// The line with which a program says that it was called with a wrong option, or that a target,
     /// file or module of the command line does not exist.
     pub misuse: Option<String>,
+    /// Whether `node --test` counts whole files as its only tests. A file counts as one if it ends with
+    /// 0, whether or not there is a test in it.
+    pub only_files: bool,
 }
 
 impl RunnerReport {
@@ -34,20 +41,22 @@ impl RunnerReport {
 
 /// What the runners that `command` started say in `outputs`.
 pub fn runner_report(command: &str, outputs: &[&str]) -> RunnerReport {
-    let mut report = RunnerReport::default();
-    let mut skipped = 0u64;
+    let mut tally = Tally::default();
     for output in outputs {
         for line in text::printable(output).lines() {
             let words: Vec<&str> = line.split_whitespace().collect();
             let line = words.join(" ");
             let line = line.trim_matches('=').trim();
             if let Some((phrase, found)) = PHRASES.iter().find_map(|p| Some((p, p.read(line)?))) {
-                report.add(phrase, &found, command, line);
-                skipped = skipped.saturating_add(found.skipped);
+                tally.add(phrase.says, &found, command, line);
             }
         }
     }
-    report.ran = report.ran.map(|ran| ran.saturating_sub(skipped));
+    let mut report = tally.report();
+    let runners = test_runners(command);
+    if !runners.is_empty() && runners.iter().all(|runner| runner.lists.is_some()) {
+        (report.ran, report.passed, report.counted) = (Some(0), None, None);
+    }
     report
 }
 
@@ -55,41 +64,6 @@ pub fn runner_report(command: &str, outputs: &[&str]) -> RunnerReport {
 pub(crate) fn passed_tests(outputs: &[&str]) -> Option<u64> {
     runner_report("", outputs).passed.filter(|count| (1..=MOST).contains(count))
 }
-
-impl RunnerReport {
-    fn add(&mut self, phrase: &Phrase, found: &Found<'_>, command: &str, line: &str) {
-        let plus = |sum: &mut Option<u64>, count| {
-            *sum = Some(sum.unwrap_or(0).saturating_add(count));
-        };
-        match phrase.says {
-            Says::Counts => {
-                plus(&mut self.ran, found.ran);
-                let (ran, passed) = self.counted.unwrap_or_default();
-                let newly = found.passed.unwrap_or(0);
-                let ran = ran.saturating_add(found.ran).saturating_add(newly);
-                self.counted =
-                    Some((ran.saturating_sub(found.skipped), passed.saturating_add(newly)));
-                if let Some(passed) = found.passed {
-                    plus(&mut self.ran, passed);
-                    plus(&mut self.passed, passed);
-                }
-            }
-            Says::OneRan => plus(&mut self.ran, 1),
-            Says::OnePassed => {
-                plus(&mut self.ran, 1);
-                plus(&mut self.passed, 1);
-            }
-            Says::NoTests => plus(&mut self.ran, 0),
-            Says::Misused if found.name.is_none_or(|name| names(command, name)) => {
-                self.misuse.get_or_insert_with(|| text::ellipsis(line, LINE_BYTES));
-            }
-            Says::Misused => {}
-        }
-    }
-}
-
-/// Bytes that are kept of a line.
-const LINE_BYTES: usize = 200;
 
 /// Whether a word of a command line names `found`, which a message says in full or without its
 /// folder.
@@ -102,9 +76,41 @@ fn names(command: &str, found: &str) -> bool {
     command.split(is_end).map(bare).filter(|word| !word.is_empty()).any(|word| {
         found == word
             || found.ends_with(&format!("/{word}"))
-            || word.starts_with(&format!("{found}."))
             || word.starts_with(&format!("{found}::"))
     })
+}
+
+/// The words of a command line that may be modules with a dotted name; values of options are none.
+fn modules(command: &str) -> impl Iterator<Item = &str> {
+    let words = command.split(|c: char| c.is_whitespace() || "'\"`;|&()<>".contains(c));
+    words.filter(|word| !word.is_empty() && !word.contains(['=', '/']))
+}
+
+/// What a place for a name stands for.
+#[derive(Clone, Copy, Debug)]
+enum Name<'l> {
+    /// A target, an option or a file.
+    Thing(&'l str),
+    /// A module of Python: also the package of one that the command line names.
+    Module(&'l str),
+    /// A part of the name of a module of Python.
+    Attribute(&'l str),
+}
+
+impl Name<'_> {
+    /// Whether the command line has it.
+    fn is_in(self, command: &str) -> bool {
+        match self {
+            Name::Thing(name) => names(command, name),
+            Name::Module(name) => {
+                let below = format!("{name}.");
+                modules(command).any(|word| word == name || word.starts_with(&below))
+            }
+            Name::Attribute(name) => {
+                modules(command).any(|word| word.split('.').skip(1).any(|part| part == name))
+            }
+        }
+    }
 }
 
 /// What the places of a phrase stand for in one line.
@@ -113,7 +119,9 @@ struct Found<'l> {
     ran: u64,
     passed: Option<u64>,
     skipped: u64,
-    name: Option<&'l str>,
+    /// Tests that a line with a letter for each has run.
+    dots: u64,
+    name: Option<Name<'l>>,
 }
 
 impl Phrase {
@@ -156,15 +164,43 @@ impl<'l> Found<'l> {
             "ran" => number().map(|count| self.ran = count).is_some(),
             "passed" => number().map(|count| self.passed = Some(count)).is_some(),
             "skipped" => number().map(|count| self.skipped = count).is_some(),
+            "word" => is_word(text),
+            "file" => is_word(text) && is_script(text),
+            "secs" => text.parse::<f64>().is_ok(),
             "name" => {
-                self.name = Some(text);
-                !text.is_empty() && !text.contains(' ')
+                self.name = Some(Name::Thing(text));
+                is_word(text)
             }
+            "module" => {
+                self.name = Some(Name::Module(text));
+                is_word(text)
+            }
+            "attribute" => {
+                self.name = Some(Name::Attribute(text));
+                is_word(text)
+            }
+            "dots" => {
+                self.dots = text.chars().filter(|c| *c != 's').count() as u64;
+                !text.is_empty() && text.chars().all(|c| ".sFExuX".contains(c))
+            }
+            "results" => self.results(text).is_some(),
             "list" => self.list(text, 0),
             // A list whose writer leaves out what there is none of.
             "parts" => self.list(text, 1),
             _ => unreachable!("no phrase has the place {place}"),
         }
+    }
+
+    /// Takes the JSON that Jest and Vitest write: the state of each test, since some versions count
+    /// skipped tests as passed.
+    fn results(&mut self, json: &str) -> Option<()> {
+        let read: Value = serde_json::from_str(json).ok()?;
+        let files = read["testResults"].as_array()?.iter();
+        let tests = files.filter_map(|file| file["assertionResults"].as_array()).flatten();
+        let states: Vec<&Value> = tests.map(|test| &test["status"]).collect();
+        let count = |state: &str| states.iter().filter(|found| **found == state).count() as u64;
+        (self.ran, self.passed) = (count("failed"), Some(count("passed")));
+        Some(())
     }
 
     /// Takes `2 failed, 3 passed`: counts of at least `least`, each with a word about tests.
@@ -189,6 +225,16 @@ impl<'l> Found<'l> {
     }
 }
 
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && !text.contains(' ')
+}
+
+/// Whether a name is that of a file that Node runs.
+fn is_script(name: &str) -> bool {
+    const ENDINGS: [&str; 6] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -198,8 +244,9 @@ mod tests {
         for phrase in PHRASES {
             let places = phrase.line.split('{').skip(1);
             for place in places.map(|rest| rest.split_once('}').expect(phrase.line).0) {
-                let known = ["*", "n", "ran", "passed", "skipped", "name", "list", "parts"]
-                    .contains(&place);
+                let known = "* n ran passed skipped word file secs name module attribute dots \
+                             results list parts";
+                let known = known.split(' ').any(|known| known == place);
                 assert!(known, "{}", phrase.line);
             }
         }
@@ -243,6 +290,21 @@ mod tests {
                 false,
             ),
             ("node test.js", "Error: Cannot find module './calc'", false),
+            ("node calc.test.js", "Error: Cannot find module './calc'", false),
+            ("node calc.js", "Error: Cannot find module '/p/calc.js'", true),
+            ("python3 run.py --source=calc", "ModuleNotFoundError: No module named 'calc'", false),
+            ("python3 -m tests.a", "python3: No module named tests.a", true),
+            (
+                "python3 -m unittest test_a.TestA.test_b",
+                "AttributeError: type object 'TestA' has no attribute 'test_b'",
+                true,
+            ),
+            (
+                "python3 -m unittest test_a.TestA.test_b",
+                "AttributeError: module 'calc' has no attribute 'add'",
+                false,
+            ),
+            ("python3 calc.py --new", "calc.py: error: unrecognized arguments: --new", false),
             ("! no-such-tool --all", "bash: line 1: no-such-tool: command not found", true),
             ("grep -q TODO src/a.rs", "grep: src/a.rs: No such file or directory", true),
             ("sh ci/test.sh", "cat: out/result.txt: No such file or directory", false),

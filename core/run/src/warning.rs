@@ -20,6 +20,11 @@ pub enum Warning {
     },
     /// The check passed before the agent had done anything.
     PassedBefore,
+    /// Its test runner ended without the lines in which it says how many tests ran.
+    NoTestCount {
+        /// The runner.
+        runner: String,
+    },
 }
 
 /// A file that was there when the run began and is another now, or is new, or is gone.
@@ -157,6 +162,9 @@ impl fmt::Display for Warning {
             Warning::PassedBefore => f.write_str(
                 "it passed before the agent ran, so it does not show that the step was done",
             ),
+            Warning::NoTestCount { runner } => {
+                write!(f, "`{runner}` ended without saying how many tests ran")
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use onloop_syntax::diagnostic::Span;
 use onloop_syntax::text;
 
 use super::finding::{self, Findings};
+use super::runner::{TestRunner, test_runners};
 use super::value::Value;
 use super::{Expectation, ShellCheck, heredoc};
 use onloop_effect::Shell;
@@ -38,6 +39,8 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
         findings.push(finding::check::windows_command(span, part, written_for, check.shell));
     } else if let (Some(why), Expectation::Pass) = (shape.vacuous(command), check.expect) {
         findings.push(finding::check::vacuous(span, why));
+    } else if let Some(runner) = lists_only(check) {
+        findings.push(finding::check::lists_tests(span, runner.name, runner.lists.unwrap_or("")));
     } else if posix && check.expect == Expectation::Pass && last_line_decides(command) {
         findings.push(finding::check::last_line_decides(span));
     }
@@ -50,6 +53,15 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
         });
         findings.push(finding::check::machine_path(span, path));
     }
+}
+
+/// The runner of a check all of whose test runners run no test.
+fn lists_only(check: &ShellCheck) -> Option<TestRunner> {
+    if check.allow_no_tests || check.expect == Expectation::Fail {
+        return None;
+    }
+    let runners = test_runners(&check.command);
+    runners.iter().all(|runner| runner.lists.is_some()).then(|| runners.first().cloned())?
 }
 
 fn has_hidden_characters(command: &str) -> bool {
@@ -241,7 +253,7 @@ fn is_pipe_end(program: &str) -> bool {
 }
 
 /// `command` without its quoted parts.
-fn outside_quotes(command: &str) -> String {
+pub(crate) fn outside_quotes(command: &str) -> String {
     let mut bare = String::new();
     let mut quote = None;
     let mut chars = command.chars();

@@ -146,11 +146,7 @@ impl RuleForm {
 }
 
 fn implied(folder: &str, words: &[&str]) -> Option<Implied> {
-    let mut words = words;
-    while let Some(after) = STARTERS.iter().find_map(|starter| started(words, starter)) {
-        words = after;
-    }
-    let [program, arguments @ ..] = words else { return None };
+    let [program, arguments @ ..] = started_program(words) else { return None };
     let name = program.rsplit('/').next().unwrap_or_default();
     let (_, files) = TABLE.iter().find(|(names, _)| names.split(' ').any(|known| known == name))?;
     let mut folders: BTreeSet<String> = joined("", folder).into_iter().collect();
@@ -174,6 +170,15 @@ fn implied(folder: &str, words: &[&str]) -> Option<Implied> {
         folders.iter().flat_map(|folder| files.split(' ').filter_map(|f| joined(folder, f)));
     let usual = files.split(' ').next().unwrap_or_default();
     Some(Implied { program: name.to_owned(), usual, paths: paths.collect() })
+}
+
+/// The words from the program on that a command runs in the end.
+pub(super) fn started_program<'w>(words: &'w [&'w str]) -> &'w [&'w str] {
+    let mut words = words;
+    while let Some(after) = STARTERS.iter().find_map(|starter| started(words, starter)) {
+        words = after;
+    }
+    words
 }
 
 /// The words from the program that `starter` starts; `None` if `starter` is not the first word.

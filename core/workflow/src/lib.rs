@@ -23,6 +23,7 @@ pub mod part;
 mod place;
 mod plan;
 mod rule;
+pub mod runner;
 mod security;
 mod step;
 pub mod suggest;

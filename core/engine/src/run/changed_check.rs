@@ -202,7 +202,9 @@ impl Changed {
                 let inputs = result.inputs.iter().flat_map(|inputs| &inputs.files);
                 let warned = result.warnings.iter().filter_map(|warning| match warning {
                     Warning::CheckChanged(file) => Some(file),
-                    Warning::CheckUnseen { .. } | Warning::PassedBefore => None,
+                    Warning::CheckUnseen { .. }
+                    | Warning::PassedBefore
+                    | Warning::NoTestCount { .. } => None,
                 });
                 inputs.chain(warned).filter(|file| file.found == FoundBy::Opened)
             })

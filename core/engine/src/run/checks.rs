@@ -6,7 +6,7 @@ mod verdict;
 
 use artifact::look_at_artifact;
 use screenshot::screenshot;
-use verdict::{CommandEnd, verdict};
+use verdict::{CommandEnd, uncounted, verdict};
 
 use crate::error::CommandError;
 use crate::run::changed_check::{Changes, Expected, Found};
@@ -138,7 +138,8 @@ pub async fn verify_step(
             // What failed is looked at anyway.
             true => Found::default(),
             false => {
-                let found = changes.found(io, store.run(), check, &expected, opened).await;
+                let mut found = changes.found(io, store.run(), check, &expected, opened).await;
+                found.warnings.extend(evaluated.warning.take());
                 with_baseline(store.run(), (step, index), found)
             }
         };
@@ -259,7 +260,8 @@ async fn repeat_in(
             }
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
             let opened = evaluated.opened.take();
-            let found = changes.found(io, store.run(), check, &expected, opened).await;
+            let mut found = changes.found(io, store.run(), check, &expected, opened).await;
+            found.warnings.extend(evaluated.warning.take());
             let Found { warnings, inputs } = with_baseline(store.run(), (step, index), found);
             let check = index as u32;
             let known = known_result(store.run(), step, check);
@@ -315,16 +317,25 @@ struct Evaluated {
     measured: Option<Measured>,
     /// The observed files that were opened meanwhile; `None`: not observed.
     opened: Option<Vec<String>>,
+    /// What its output alone gives cause to warn about.
+    warning: Option<Warning>,
 }
 
 impl Evaluated {
     fn said(verdict: CheckVerdict, stdout: String) -> Evaluated {
-        Evaluated { verdict, stdout, stderr: String::new(), measured: None, opened: None }
+        Evaluated {
+            verdict,
+            stdout,
+            stderr: String::new(),
+            measured: None,
+            opened: None,
+            warning: None,
+        }
     }
 
     /// As the result of the check with this index.
     fn result(self, index: usize, at: Timestamp, found: Found) -> CheckResult {
-        let Evaluated { verdict, stdout, stderr, measured, opened: _ } = self;
+        let Evaluated { verdict, stdout, stderr, measured, opened: _, warning: _ } = self;
         let (check, at) = (index as u32, Some(at));
         let Found { warnings, inputs } = found;
         CheckResult { check, verdict, stdout, stderr, measured, at, warnings, inputs }
@@ -420,6 +431,7 @@ async fn judge_command(
     let (stdout, stderr) = (end.stdout.text(), end.stderr.text());
     let judged = CommandEnd { status, stdout: &stdout, stderr: &stderr, timeout_ms };
     let verdict = verdict(check, &judged).ok_or(NoVerdict::Interrupted)?;
+    let warning = uncounted(check, &judged);
     let refused = refused_line(&end.refused);
     let verdict = naming(verdict, refused.as_deref());
     let exit_code = match status {
@@ -432,7 +444,7 @@ async fn judge_command(
         let between = if stderr.is_empty() || stderr.ends_with('\n') { "" } else { "\n" };
         stderr += &format!("{between}{line}\n");
     }
-    Ok(Evaluated { verdict, stdout, stderr, measured, opened: end.opened })
+    Ok(Evaluated { verdict, stdout, stderr, measured, opened: end.opened, warning })
 }
 
 /// The verdict of a command with what it was refused.

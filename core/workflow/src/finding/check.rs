@@ -195,6 +195,13 @@ pub(crate) fn vacuous(span: Span, why: &str) -> Diagnostic {
         .with_help("use a command whose exit code depends on the work, such as a test run")
 }
 
+/// A test runner that is told to run no test.
+pub(crate) fn lists_tests(span: Span, runner: &str, option: &str) -> Diagnostic {
+    rule::VACUOUS_VERIFY
+        .at(span, format!("this check runs no test: `{runner}` has `{option}`"))
+        .with_help(format!("remove `{option}`, or set `allow_no_tests: true`"))
+}
+
 /// A command in quotes, which onloop takes off and other readers of the format do not. `bare` is the
 /// command without them, if it can stand alone.
 pub(crate) fn quoted_command(span: Span, bare: Option<&str>) -> Diagnostic {

@@ -193,6 +193,8 @@ fn verify_that_is_suspicious() {
     verify_table(&[
         (" true", "warning vacuous-verify \"true\"\n"),
         (" grep -r x src | wc -l", "warning vacuous-verify \"grep -r x src | wc -l\"\n"),
+        (" pytest --co -q", "warning vacuous-verify \"pytest --co -q\"\n"),
+        ("\n  type: shell\n  command: cargo test --no-run\n  allow_no_tests: true", ""),
         (" \"npm test\"", "warning quoted-value \"\\\"npm test\\\"\"\n"),
         (" `npm test`", "warning quoted-value \"`npm test`\"\n"),
         ("\n  - type: \"shell\"\n    command: 'make'", "warning quoted-value \"'make'\"\n"),

@@ -1,9 +1,12 @@
 //! What the end of a check's command means: whether it passed, and whether it failed because of
 //! the code.
 
+use std::iter;
+
 use super::seconds;
 use onloop_effect::ProcessStatus;
-use onloop_run::{CheckVerdict, RunnerReport, runner_report};
+use onloop_run::{CheckVerdict, RunnerReport, Warning, runner_report};
+use onloop_workflow::runner::test_runners;
 use onloop_workflow::{Expectation, ShellCheck};
 
 /// How the command of a check ended and what it wrote.
@@ -43,9 +46,36 @@ pub(super) fn verdict(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<CheckV
             let what = format!("exit code {code}, the command could not be run");
             Some(unanswered(Expectation::Fail, what))
         }
+        (ProcessStatus::Exited(124), Expectation::Fail) if has_time_limit(&check.command) => {
+            Some(unanswered(Expectation::Fail, "`timeout` ended it".to_owned()))
+        }
         (ProcessStatus::Exited(_), Expectation::Fail) => another_reason(&report, no_tests),
     };
     Some(refusal.map_or(CheckVerdict::Passed, |reason| CheckVerdict::Failed { reason }))
+}
+
+/// What to warn about a check that passed: its test runner did not get to its summary, which says how
+/// many tests ran.
+pub(super) fn uncounted(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<Warning> {
+    let should_count = check.expect == Expectation::Pass
+        && !check.is_negated()
+        && !check.allow_no_tests
+        && end.status == ProcessStatus::Exited(0);
+    let report = runner_report(&check.command, &[end.stdout, end.stderr]);
+    if !should_count || report.ran.is_some() {
+        return None;
+    }
+    // npm, pnpm and the like say first which command the script has.
+    let scripts = end.stdout.lines().filter_map(|line| line.strip_prefix("> ")).take(10);
+    let runners = iter::once(check.command.as_str()).chain(scripts).flat_map(test_runners);
+    let name = runners.map(|runner| runner.name).next();
+    let name = name.or_else(|| report.only_files.then_some("node --test"))?;
+    Some(Warning::NoTestCount { runner: name.to_owned() })
+}
+
+/// Whether a command line bounds the time of a program with `timeout`, which then ends with 124.
+fn has_time_limit(command: &str) -> bool {
+    command.split_whitespace().any(|word| word == "timeout" || word.ends_with("/timeout"))
 }
 
 const NO_TESTS: &str = "no tests ran";
@@ -129,6 +159,16 @@ mod tests {
                 "",
                 format!("{OTHER}exit code 127, the command could not be run"),
             ),
+            ("timeout 1 make", Fail, Exited(124), "", format!("{OTHER}`timeout` ended it")),
+            ("./check", Fail, Exited(124), "", "passed".to_owned()),
+            ("cargo test --no-run", Pass, Exited(0), "", "no tests ran".to_owned()),
+            (
+                "make lint",
+                Fail,
+                Exited(2),
+                "make: *** [Makefile:4: lint] Error 127",
+                format!("{OTHER}make: *** [Makefile:4: lint] Error 127"),
+            ),
             ("make", Fail, TimedOut, "", format!("{OTHER}timed out after 5 s")),
             ("make", Fail, Signalled(9), "", format!("{OTHER}killed by signal 9")),
             (
@@ -145,5 +185,27 @@ mod tests {
         }
         let allowed = ShellCheck { allow_no_tests: true, ..ShellCheck::new("cargo test") };
         assert_eq!(judged(&allowed, Exited(0), NONE), "passed");
+    }
+
+    #[test]
+    fn a_runner_that_ends_before_its_summary_is_warned_about() {
+        let table = [
+            ("python3 -m pytest", 0, "test session starts", Some("pytest")),
+            ("python3 -m pytest", 0, "== 2 passed in 0.01s ==", None),
+            ("python3 -m pytest", 1, "", None),
+            ("! pytest", 0, "", None),
+            ("go test ./...", 0, "ok  \texample.com/x\t0.002s", None),
+            ("npm test", 0, "", None),
+            ("npm test", 0, "> x@1.0.0 test\n> jest\n", Some("jest")),
+            ("sh t.sh", 0, "ok 1 - /p/a.test.js\n# pass 1", Some("node --test")),
+            ("sh t.sh", 0, "ok 1 - adds\n# pass 1", None),
+        ];
+        for (command, code, stdout, expected) in table {
+            let status = ProcessStatus::Exited(code);
+            let end = CommandEnd { status, stdout, stderr: "", timeout_ms: 5000 };
+            let expected =
+                expected.map(|runner| Warning::NoTestCount { runner: runner.to_owned() });
+            assert_eq!(uncounted(&ShellCheck::new(command), &end), expected, "{command} {code}");
+        }
     }
 }
