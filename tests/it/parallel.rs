@@ -188,6 +188,27 @@ fn a_gate_stops_only_the_steps_that_depend_on_it() {
 }
 
 #[test]
+fn a_step_that_is_ready_alone_begins_while_another_one_waits_at_its_gate() {
+    let project = project(
+        "max_parallel: 2\n",
+        &[
+            Step("depends_on: []\n", "test -e one.txt", "touch one.txt"),
+            Step("depends_on: []\ngate: human\n", "test -e two.txt", "touch two.txt"),
+            Step("depends_on: [1]\n", "test -e one.txt", &format!("touch {SHARED}/three")),
+            Step("depends_on: [2, 3]\n", "true", "true"),
+        ],
+    )
+    .with_env("ONLOOP_CONTINUE", "auto");
+    run(&project, &[]).expect_exit(3);
+    wait_until("step 3 works", || shared(&project, "three").exists());
+    let states = forks(&project);
+    assert_eq!(states, ["done merged", "done merged", "pending working", "pending -"]);
+    let id = project.record()["run_id"].as_str().expect("an id").to_owned();
+    project.onloop(&["approve", &id]).expect_exit(0);
+    wait_until("the run completes", || project.record()["status"] == "completed");
+}
+
+#[test]
 fn a_later_merge_that_breaks_an_earlier_step_is_found_before_the_next_one_begins() {
     // Each holds alone; together the sum is too large.
     let sum = "test $(cat *.n | wc -l) -le 2";

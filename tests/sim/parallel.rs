@@ -340,6 +340,15 @@ impl ParallelLife {
                 return fail(format!("step {}: {:?}, {fork:?}", record.step.number, record.status));
             }
         }
+        // A step that was undone keeps the checkpoint that it had.
+        let is_kept = !run
+            .events
+            .iter()
+            .any(|entry| ["checkpoint_missed", "work_restored"].contains(&entry.event.as_str()));
+        let unkept = run.done_without_checkpoint();
+        if is_kept && !unkept.is_empty() {
+            return fail(format!("steps {unkept:?} have no checkpoint after their verification"));
+        }
         let root = &run.place.execution_root;
         for step in 1..=self.plan.steps() {
             let file = format!("{root}/step-{step}.txt");

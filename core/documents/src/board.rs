@@ -13,7 +13,7 @@ mod spent;
 use serde::{Serialize, Serializer};
 
 pub use crate::cost::Sum;
-pub use attempt::{AttemptView, EvaluatedCheck, attempts};
+pub use attempt::{AttemptView, EvaluatedCheck, attempts, joined};
 pub use graph::{GraphStep, GraphView, graph};
 pub use run::unreadable;
 pub use run::{

@@ -11,6 +11,7 @@ mod sessions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use log::KnownLog;
+pub(crate) use log::place_of;
 use sessions::{KnownSessions, Surrounding};
 
 use crate::approval::pending;
@@ -98,13 +99,17 @@ impl ChangeWatcher {
             ledgers.truncate(limits::BOARD_RUNS);
             let is_there: BTreeSet<&String> = ledgers.iter().map(|(id, _)| id).collect();
             self.runs.retain(|id, _| is_there.contains(id));
+            let mut forks: Vec<RunCard> = Vec::new();
             for (id, stamp) in &ledgers {
                 let known = self.refreshed(io, &home, id, *stamp).await;
-                if !known.is_fork() {
-                    runs.push(known.card.clone());
+                match known.is_fork() {
+                    false => runs.push(known.card.clone()),
+                    // Its run shows what it says.
+                    true if !known.card.state.is_over() => forks.push(known.card.clone()),
+                    true => {}
                 }
             }
-            for card in &runs {
+            for card in runs.iter().chain(&forks) {
                 self.folders.extend(folders_of(&home, card));
             }
         }
@@ -178,7 +183,7 @@ impl ChangeWatcher {
             facts: step.and(known.facts.as_ref()).map(|(_, facts)| facts.clone()),
             choice,
             actions: board::actions(run, &known.card),
-            log: log::lines(io, &paths, run).await,
+            log: log::lines(io, &home, run).await,
             events: run.events[skipped..].iter().map(event).collect(),
             commands: match known.card.state {
                 // Its driver does what comes next.
@@ -194,17 +199,22 @@ impl ChangeWatcher {
     /// The attempts at a step of a run that was looked at, oldest first.
     pub async fn attempts(&self, io: &Io, id: &str, step: u32) -> Vec<AttemptView> {
         let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };
-        let ledger = io.read(&Paths::new(&home, "", id).ledger(), limits::RECORD_BYTES).await;
-        ledger.map_or_else(|_| Vec::new(), |(bytes, _)| board::attempts(run, step, &bytes))
+        let mut forks = Vec::new();
+        for id in run.forks_of(step) {
+            if let Ok(fork) = read_ledger_of(io, &home, &id).await {
+                forks.push(attempts_of(io, &home, &fork.run, step).await);
+            }
+        }
+        board::joined(forks, attempts_of(io, &home, run, step).await)
     }
 
     /// The end of a text that an attempt at a step left, such as `2-1`: of its log, or its prompt.
     pub async fn text(&self, io: &Io, id: &str, attempt: &str, kind: AttemptText) -> Vec<TextLine> {
         let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };
-        let paths = Paths::new(&home, &run.place.execution_root, id);
+        let (paths, attempt) = log::place_of(io, &home, run, attempt).await;
         let (path, times) = match kind {
-            AttemptText::Log => (paths.log(attempt), Some(paths.log_times(attempt))),
-            AttemptText::Prompt => (paths.prompt(attempt), None),
+            AttemptText::Log => (paths.log(&attempt), Some(paths.log_times(&attempt))),
+            AttemptText::Prompt => (paths.prompt(&attempt), None),
         };
         log::timed_tail(io, &path, times.as_deref(), limits::WEB_LOG_BYTES).await
     }
@@ -250,7 +260,7 @@ impl Known {
             None => *self.in_fleet.insert(is_fleets(io, &paths).await),
         };
         if card.state == RunState::Running {
-            card.last = self.log.last(io, &paths, run).await;
+            card.last = self.log.last(io, home, run).await;
         }
         if card.agent.is_none() {
             if self.agent.is_none() {
@@ -264,6 +274,12 @@ impl Known {
         }
         self.card = card;
     }
+}
+
+/// The attempts at a step that a run has recorded itself.
+async fn attempts_of(io: &Io, home: &StateHome, run: &Run, step: u32) -> Vec<AttemptView> {
+    let ledger = io.read(&Paths::new(home, "", &run.id).ledger(), limits::RECORD_BYTES).await;
+    ledger.map_or_else(|_| Vec::new(), |(bytes, _)| board::attempts(run, step, &bytes))
 }
 
 /// Every ledger of the state home, the one that changed last first.

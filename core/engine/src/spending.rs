@@ -9,7 +9,7 @@ use crate::state::config;
 use crate::state::store::{Paths, StateHome, Store};
 use onloop_documents::cost::{Charge, Sum, charges};
 use onloop_effect::{Durability, Expect, Io, ProcessSpec, ProcessStatus};
-use onloop_run::{Run, is_run_id};
+use onloop_run::{Amount, Run, Usage, is_run_id};
 use onloop_sessions::handsoff::config::MachineBudget;
 use onloop_syntax::money::Money;
 use onloop_syntax::text;
@@ -188,9 +188,9 @@ fn beginnings(now: Timestamp, offset_ms: i64) -> (Timestamp, Timestamp) {
     (midnight(&date), midnight(&month))
 }
 
-/// Writes down what the turn under way has cost, for other runs.
-pub(crate) async fn note_turn(io: &Io, paths: &Paths, cost: Money) {
-    let bytes = format!("{}\n", cost.micros()).into_bytes();
+/// Writes down what the turn under way has used, for other runs.
+pub(crate) async fn note_turn(io: &Io, paths: &Paths, cost: Money, tokens: u64) {
+    let bytes = format!("{} {tokens}\n", cost.micros()).into_bytes();
     // Without it the others count the turn when it has ended.
     let _ = io.write(&paths.turn_cost(), bytes, Expect::Any, Durability::Relaxed).await;
 }
@@ -207,9 +207,17 @@ async fn turn_under_way(io: &Io, paths: &Paths, day: Timestamp) -> Money {
     if stat.modified < day {
         return Money::ZERO;
     }
-    let Ok((bytes, _)) = io.read(&path, 64).await else { return Money::ZERO };
-    let micros = String::from_utf8_lossy(&bytes).trim().parse();
-    micros.map_or(Money::ZERO, Money::from_micros)
+    noted_turn(io, paths).await.cost.known().unwrap_or_default()
+}
+
+/// What the turn under way of a run has used, if it was noted.
+pub(crate) async fn noted_turn(io: &Io, paths: &Paths) -> Usage {
+    let Ok((bytes, _)) = io.read(&paths.turn_cost(), 64).await else { return Usage::default() };
+    let said = String::from_utf8_lossy(&bytes);
+    let mut numbers = said.split_whitespace().map(|word| word.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0);
+    let cost = Amount::Known(Money::from_micros(next()));
+    Usage { agents: 0, cost, tokens: Amount::Known(next()) }
 }
 
 #[cfg(test)]

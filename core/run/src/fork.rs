@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::CheckpointMoment;
-use super::event::{Amount, GateDecision, TurnRecord, Usage};
+use super::event::{CheckResult, CheckVerdict, GateDecision, TurnRecord, Usage};
 use super::gate::{GateRule, gate_rule};
 use super::record::*;
 use super::sandboxes::WorkerSandbox;
 use onloop_syntax::form::is_default;
-use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Step};
@@ -35,9 +34,23 @@ pub struct Fork {
     /// blocked it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub resolved: bool,
-    /// Why its last attempt failed; `None`: its checks passed.
+    /// Why it was given up; `None`: its checks passed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<ForkFailure>,
+}
+
+/// Why the step of a fork was given up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkFailure {
+    /// On one line.
+    pub reason: String,
+    /// The end of what its agent or its check said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
+    /// The results of its last attempt up to the check that failed, with the numbers that the checks have
+    /// in the run; none: no check has failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<CheckResult>,
 }
 
 /// Changes of a step and of the steps before that git cannot bring together.
@@ -108,9 +121,20 @@ pub struct ForkMerge {
     pub conflicts: Vec<Conflict>,
     /// As [`Fork::failure`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<ForkFailure>,
     /// What it used.
     pub used: ForkUse,
+}
+
+/// What counts of the work that has begun and not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnderWay {
+    /// Nothing.
+    Nothing,
+    /// Each attempt, where no agent is counted.
+    Attempts,
+    /// Each attempt, and its agent.
+    Agents,
 }
 
 /// What a forked run begins with besides its step.
@@ -167,11 +191,13 @@ impl Run {
     }
 
     /// The steps that are done, and of whose last attempt there is no checkpoint after its verification.
+    /// What is there now may not be the work of one that is stale.
     pub fn done_without_checkpoint(&self) -> Vec<u32> {
         let has_none = |record: &&StepRecord| {
             let (step, attempt) = (record.step.number, record.attempts);
             let verified = CheckpointMoment::Verified { step, attempt };
             record.status == StepStatus::Done
+                && record.stale.is_none()
                 && !self.checkpoints.iter().any(|taken| taken.moment == verified)
         };
         self.steps.iter().filter(has_none).map(|record| record.step.number).collect()
@@ -180,7 +206,7 @@ impl Run {
     /// Whether a step that is not done has changed the worktree of this run, or does so now.
     pub fn is_changing_its_worktree(&self) -> bool {
         self.steps.iter().any(|record| {
-            let is_begun = record.attempts > 0 && record.status != StepStatus::Done;
+            let is_begun = record.has_begun() && record.status != StepStatus::Done;
             is_begun && !record.is_forked()
         })
     }
@@ -234,8 +260,39 @@ impl Run {
 
     /// The id of the next fork of a step.
     pub fn fork_id(&self, step: u32) -> String {
-        let earlier = self.forks_begun().filter(|begun| *begun == step).count();
-        self.nth_fork_id(step, earlier + 1)
+        self.nth_fork_id(step, self.forks_of(step).len() + 1)
+    }
+
+    /// Why a fork of this run was given up, with everything that it says about it.
+    pub fn failure_of(&self, fork: &Run, reason: String) -> Option<ForkFailure> {
+        let record = fork.steps.first()?;
+        let checks = &self.step(record.step.number)?.step.checks;
+        // Checks by persons are those of the run alone.
+        let machine: Vec<u32> = (0..)
+            .zip(checks)
+            .filter(|(_, check)| is_machine_check(check))
+            .map(|(n, _)| n)
+            .collect();
+        let number = |result: &CheckResult| {
+            let check = *machine.get(result.check as usize)?;
+            Some(CheckResult { check, ..result.clone() })
+        };
+        let is_failure = |result: &CheckResult| match result.verdict {
+            CheckVerdict::Failed { .. } | CheckVerdict::CannotEvaluate { .. } => true,
+            CheckVerdict::Passed | CheckVerdict::NeedsHuman { .. } => false,
+        };
+        let has_failed = record.results.last().is_some_and(is_failure);
+        let results = record.results.iter().filter(|_| has_failed).map_while(number).collect();
+        Some(match record.last_failure.clone().filter(|_| !record.may_retry()) {
+            Some(LastFailure { reason, output, .. }) => ForkFailure { reason, output, results },
+            None => ForkFailure { reason, output: String::new(), results },
+        })
+    }
+
+    /// The ids of the forks that a step has had, oldest first.
+    pub fn forks_of(&self, step: u32) -> Vec<String> {
+        let count = self.forks_begun().filter(|begun| *begun == step).count();
+        (1..=count).map(|nth| self.nth_fork_id(step, nth)).collect()
     }
 
     /// The ids of all forks that the run has had.
@@ -280,7 +337,7 @@ impl Run {
         let forked = Step { gate: None, depends_on: Some(Vec::new()), checks, ..step.clone() };
         let settings = RunSettings {
             auto_approve: false,
-            budgets: self.remaining_budgets(),
+            budgets: self.budgets_of_fork(0),
             commit: CommitWhen::default(),
             reverify: false,
             review_agent: None,
@@ -296,43 +353,67 @@ impl Run {
         Run(Record { fork_of: Some(fork_of), ..begun })
     }
 
-    /// What is left of the bounds on the whole run.
-    pub fn remaining_budgets(&self) -> Budgets {
+    /// The bounds on a fork that has worked for `active_ms`: those of the run, which hold for all steps
+    /// together. Only its time is its own.
+    pub fn budgets_of_fork(&self, active_ms: u64) -> Budgets {
         let limits = &self.settings.budgets;
-        let attempts: u64 = self.steps.iter().map(|step| u64::from(step.attempts)).sum();
-        let left = |limit: Option<u64>, used: u64| limit.map(|limit| limit.saturating_sub(used));
-        // What is unknown may be any amount, and stays unknown in a fork.
-        let tokens = self.usage.tokens.known().unwrap_or(u64::MAX);
-        let cost = match self.usage.cost {
-            Amount::Known(used) => limits.cost.map(|limit| limit.saturating_sub(used)),
-            Amount::Unknown => limits.cost.map(|_| Money::default()),
-        };
-        Budgets {
-            total_attempts: left(limits.total_attempts, attempts),
-            agents: left(limits.agents, self.usage.agents),
-            elapsed_minutes: left(limits.elapsed_minutes, self.active_ms / 60_000),
-            tokens: left(limits.tokens, tokens),
-            cost,
-        }
+        let left = |limit: u64| limit.saturating_sub(self.active_ms / 60_000);
+        let elapsed_minutes = limits.elapsed_minutes.map(|limit| left(limit) + active_ms / 60_000);
+        Budgets { elapsed_minutes, ..limits.clone() }
     }
 
-    /// The run as if the attempts that have ended in these forks of it, and what they used, counted
-    /// already.
-    pub fn counting<'f>(&self, forks: impl IntoIterator<Item = (u32, &'f Run)>) -> Run {
+    /// The run as if what these forks of it have used counted already, and of what is under way so much.
+    pub fn counting<'f>(
+        &self,
+        forks: impl IntoIterator<Item = (u32, &'f Run)>,
+        under_way: UnderWay,
+    ) -> Run {
         let mut whole = self.clone();
         for (step, fork) in forks {
-            let is_at_work =
-                |record: &StepRecord| matches!(record.status, StepStatus::InProgress(_));
-            let ended =
-                |record: &StepRecord| record.attempts.saturating_sub(u32::from(is_at_work(record)));
-            let of_fork = fork.steps.iter().map(ended).sum::<u32>();
+            let is_begun = |record: &StepRecord| matches!(record.status, StepStatus::InProgress(_));
+            let of_fork = fork.steps.iter().map(|record| {
+                let is_left_out = under_way == UnderWay::Nothing && is_begun(record);
+                record.attempts - u32::from(is_left_out)
+            });
             if let Some(record) = whole.step_mut(step) {
                 // Its attempt in the run is the first one of its fork.
-                record.attempts = ended(record) + of_fork;
+                record.attempts -= u32::from(is_begun(record));
+                record.attempts += of_fork.sum::<u32>();
             }
             whole.add_usage(fork.usage);
+            if under_way == UnderWay::Agents {
+                let agents = u64::from(fork.has_agent_under_way());
+                whole.0.usage.agents = whole.usage.agents.saturating_add(agents);
+            }
         }
         whole
+    }
+
+    /// The run as if this was used as well.
+    pub fn with_usage(mut self, usage: Usage) -> Run {
+        self.add_usage(usage);
+        self
+    }
+
+    /// Whether an agent works, or is to work, on the conflicts of a merge.
+    pub fn is_resolving(&self) -> bool {
+        self.steps
+            .iter()
+            .filter_map(|record| record.fork.as_ref())
+            .any(|fork| fork.state == ForkState::Merging && !fork.open_conflicts().is_empty())
+    }
+
+    /// Whether an attempt has begun whose agent is not counted yet.
+    fn has_agent_under_way(&self) -> bool {
+        self.steps.iter().any(|record| {
+            record.status == StepStatus::InProgress(Phase::Acting)
+                && !self.has_counted_turn(record.step.number, record.attempts)
+        })
+    }
+
+    fn has_counted_turn(&self, step: u32, attempt: u32) -> bool {
+        let of_attempt = |turn: &&TurnRecord| turn.step == step && turn.attempt == attempt;
+        self.turns.iter().filter(of_attempt).any(TurnRecord::counts)
     }
 
     /// What this fork has used, as the run that it belongs to counts it.

@@ -32,6 +32,7 @@ mod report;
 mod review;
 mod sandboxes;
 pub mod simulated;
+mod stale;
 mod summary;
 mod test_runners;
 #[cfg(test)]
@@ -66,6 +67,7 @@ pub use sandboxes::{SandboxStatus, WorkerSandbox, sandbox_line};
 pub use simulated::{
     AtMost, PageChecks, SimulatedEvent, at_most, parallel_groups, simulated_events,
 };
+pub use stale::Stale;
 pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};
 pub use test_runners::{RunnerReport, runner_report};
 pub use tests_passed::tests_passed;

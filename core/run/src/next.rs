@@ -116,11 +116,12 @@ impl Run {
         }
         for step in &self.steps {
             match self.next_of_step(step) {
-                // Having an interrupted step acted again is an attempt as well.
-                Some(Next::Start { step, .. } | Next::Ask(Question::Interrupted { step }))
-                    if !exceeded(self).is_empty() =>
-                {
-                    return Next::Ask(Question::Budget { step });
+                // The attempts of a fork count there. Having an interrupted step acted again is an attempt as well.
+                Some(
+                    Next::Start { step: number, .. }
+                    | Next::Ask(Question::Interrupted { step: number }),
+                ) if !step.is_forked() && !exceeded(self).is_empty() => {
+                    return Next::Ask(Question::Budget { step: number });
                 }
                 Some(Next::Act { step: number }) if self.waits_for_budget(step) => {
                     return Next::Ask(Question::Budget { step: number });
@@ -147,6 +148,9 @@ impl Run {
     /// `next`, or the verification of a step that comes before it: nothing is decided about work whose
     /// proof is older than its last change.
     fn after_stale(&self, next: Next) -> Next {
+        if let Some(step) = self.undone_before(&next) {
+            return Next::Verify { step };
+        }
         match (&next, self.stale_step()) {
             (
                 Next::Ask(

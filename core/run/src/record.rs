@@ -15,6 +15,7 @@ use super::fork::{Fork, ForkOf, ForkState};
 use super::preflight::IsolationMode;
 use super::pull_request::TrackedPullRequest;
 use super::sandboxes::WorkerSandbox;
+use super::stale::Stale;
 use super::verdict::Verdict;
 use super::wait::Wait;
 use onloop_effect::Network;
@@ -207,8 +208,8 @@ pub struct StepRecord {
     /// The checks that passed before the first turn of the agent, from 0; `None`: none was evaluated
     /// then.
     pub baseline: Option<Vec<u32>>,
-    /// Whether another step was done again, or files were restored, after its checks passed.
-    pub stale: bool,
+    /// Why its checks have to be evaluated again, although they have passed; `None`: they have not.
+    pub stale: Option<Stale>,
     /// The fork in which it works or worked, beside other steps.
     pub fork: Option<Fork>,
 }
@@ -504,14 +505,19 @@ impl StepRecord {
             last_failure: None,
             gate: None,
             baseline: None,
-            stale: false,
+            stale: None,
             fork: None,
         }
     }
 
-    /// Whether it has never been started.
+    /// Whether it begins from nothing: it was never started, or what was done is given up.
     pub fn is_new(&self) -> bool {
-        self.status == StepStatus::Pending && self.attempts == 0
+        self.status == StepStatus::Pending && self.last_failure.is_none()
+    }
+
+    /// Whether an attempt was started in the worktree of the run.
+    pub(super) fn has_begun(&self) -> bool {
+        self.attempts > 0 && !self.is_new()
     }
 
     /// Whether it has begun and not ended, beside other steps or in the worktree of the run.
@@ -581,11 +587,6 @@ impl StepRecord {
             && self.attempts == 1
             && self.status == StepStatus::InProgress(Phase::Acting)
             && self.has_machine_checks()
-    }
-
-    /// Whether it is done by checks that have to be evaluated again.
-    pub fn is_stale(&self) -> bool {
-        self.stale && self.status == StepStatus::Done && self.has_machine_checks()
     }
 
     /// Whether a machine can verify any part of the step.

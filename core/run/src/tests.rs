@@ -8,6 +8,7 @@ mod repeated;
 mod simulated;
 #[path = "../tests/ledger/support.rs"]
 mod support;
+mod undone;
 
 use super::*;
 use onloop_workflow::*;

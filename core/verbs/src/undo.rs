@@ -82,6 +82,14 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
         now.name()
     ))
     .await;
+    let stale: Vec<u32> = store.run().stale_steps().collect();
+    if !stale.is_empty() {
+        let steps = step_list(&stale);
+        io.note(format!(
+            "Verified again when the run continues, and done again where a check fails: {steps}"
+        ))
+        .await;
+    }
     let forked: Vec<u32> = store.run().forked_steps().map(|(step, _)| step).collect();
     if !forked.is_empty() {
         let steps = step_list(&forked);

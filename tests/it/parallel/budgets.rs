@@ -62,3 +62,34 @@ fn the_attempts_of_all_steps_count_together() {
     project.onloop(&["resume", "--raise", "max_total_attempts=20"]).expect_exit(0);
     assert_eq!(forks(&project), ["done merged", "done merged", "done -"]);
 }
+
+/// The main process has ended at a gate, so the steps beside it hold the limit themselves.
+#[test]
+fn a_limit_holds_for_all_steps_together_while_the_run_waits_at_a_gate() {
+    for limit in ["max_total_attempts", "max_agents"] {
+        let repeat = "loop: until done\nmax_iterations: 9\n";
+        let beside = format!("depends_on: []\n{repeat}");
+        let never = format!("test -e {SHARED}/done");
+        let project = project(
+            &format!("max_parallel: 4\n{limit}: 5\n"),
+            &[
+                Step(&format!("gate: human\n{repeat}"), "true", ""),
+                Step(&beside, &never, ""),
+                Step(&beside, &never, ""),
+                Step(&beside, &never, ""),
+            ],
+        );
+        let agent = "echo $ONLOOP_ATTEMPT >> f$ONLOOP_STEP";
+        project.write("agent.sh", format!("echo x >> {SHARED}/turns\n{agent}\n"));
+        project.commit("agent");
+        project.onloop(&["run", "--agent-command", "sh ./agent.sh"]).expect_exit(3);
+        crate::run::wait_until("no step is at work", || {
+            super::endings::drivers(&project).is_empty()
+        });
+        assert_eq!(turns(&project), 5, "{limit}");
+        project.onloop(&["approve", "w"]).expect_exit(0);
+        let said = project.onloop(&["resume"]).expect_exit(3).stderr;
+        assert!(said.contains(&format!("{limit} is 5 (used: 5)")), "{said}");
+        assert_eq!(turns(&project), 5, "{limit}: {said}");
+    }
+}

@@ -43,7 +43,9 @@ impl World {
         let agent = Rc::clone(&world);
         host.on("the-agent", move |disk, spec| agent.borrow_mut().act(disk, spec));
         for step in 1..=plan.steps() {
+            let checked = Rc::clone(&world);
             let there = move |disk: &mut Disk, spec: &ProcessSpec| {
+                checked.borrow_mut().check(disk, &spec.cwd, step);
                 let found = disk.get(&format!("{}/step-{step}.txt", spec.cwd));
                 SimProcess::exit(i32::from(found.is_none()), "looked\n")
             };
@@ -88,6 +90,26 @@ impl World {
         }
     }
 
+    /// A check of a step begins: one that is not done is not verified without what it depends on.
+    fn check(&mut self, disk: &Disk, folder: &str, step: u32) {
+        let is_here = |record: &&Record| record.run.place.execution_root == folder;
+        let records = self.records(disk);
+        let Some(run) = records.iter().find(is_here).map(|record| &record.run) else { return };
+        if run.step(step).is_none_or(|record| record.status == StepStatus::Done) {
+            return;
+        }
+        let missing = |needed| self.has_work_of(disk, folder, needed).err();
+        let broken = self.plan.needs(step).into_iter().find_map(missing);
+        self.broken.extend(broken.map(|why| format!("{}, check of step {step}: {why}", run.id)));
+    }
+
+    fn has_work_of(&self, disk: &Disk, folder: &str, needed: u32) -> Result<(), String> {
+        match disk.get(&format!("{folder}/step-{needed}.txt")) {
+            Some(_) => Ok(()),
+            None => Err(format!("the work of step {needed} is not there")),
+        }
+    }
+
     fn begins_rightly(
         &mut self,
         disk: &Disk,
@@ -110,15 +132,7 @@ impl World {
             if whole.step(needed).is_none_or(|record| record.status != StepStatus::Done) {
                 return Err(format!("step {needed} is not done"));
             }
-            // After `undo` a step that was at work is tried again before others are verified again, and
-            // steps that never run side by side begin before that, too.
-            let is_undone = whole.events.iter().any(|entry| entry.event == "work_restored");
-            let is_new = own.fork_of.is_some() || attempt == 1;
-            if (!is_undone || (is_new && self.plan.most > 1))
-                && disk.get(&format!("{folder}/step-{needed}.txt")).is_none()
-            {
-                return Err(format!("the work of step {needed} is not there"));
-            }
+            self.has_work_of(disk, folder, needed)?;
         }
         let fork = whole.step(step).and_then(|record| record.fork.as_ref());
         let is_resolving = fork.is_some_and(|fork| !fork.conflicts.is_empty());

@@ -91,6 +91,23 @@ pub fn attempts(run: &Run, step: u32, ledger: &[u8]) -> Vec<AttemptView> {
     found
 }
 
+/// The attempts at a step that had forks: those of each fork, oldest first, and those of the run. The
+/// first one of the run after a fork is the last one of the fork: its merge.
+pub fn joined(forks: Vec<Vec<AttemptView>>, own: Vec<AttemptView>) -> Vec<AttemptView> {
+    let mut all: Vec<AttemptView> = forks.into_iter().flatten().collect();
+    for (attempt, number) in all.iter_mut().zip(1..) {
+        attempt.number = number;
+    }
+    for attempt in own {
+        match all.iter_mut().find(|known| known.number == attempt.number) {
+            Some(known) if attempt.ended_at.is_some() => known.end_as(attempt),
+            Some(_) => {}
+            None => all.push(attempt),
+        }
+    }
+    all
+}
+
 /// Takes an event of the step of `record`.
 fn take(found: &mut Vec<AttemptView>, record: &StepRecord, event: &Event, at: Timestamp) {
     let number = record.step.number;
@@ -136,6 +153,17 @@ impl AttemptView {
             tokens: None,
             cost_usd: None,
             checks: Vec::new(),
+        }
+    }
+
+    /// Its work was merged, and this came of it in the run.
+    fn end_as(&mut self, merged: AttemptView) {
+        (self.ended_at, self.result, self.reason) = (merged.ended_at, merged.result, merged.reason);
+        if !merged.checks.is_empty() {
+            self.checks = merged.checks;
+        }
+        if !merged.output.is_empty() {
+            self.output = merged.output;
         }
     }
 

@@ -49,8 +49,8 @@ pub(super) struct StoredStep {
     network: Option<Network>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    stale: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stale: Option<Stale>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fork: Option<Box<Fork>>,
     failure_reason: Option<String>,

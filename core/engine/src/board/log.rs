@@ -3,7 +3,7 @@
 use super::FileStamp;
 use crate::run::log_times;
 use crate::run::turn::attempt_name;
-use crate::state::store::Paths;
+use crate::state::store::{Paths, StateHome, read_ledger_of};
 use onloop_documents::board::{LoggedLine, TextLine};
 use onloop_effect::Io;
 use onloop_run::Run;
@@ -21,8 +21,13 @@ pub(super) struct KnownLog {
 
 impl KnownLog {
     /// What was said or done last; `None`: nothing yet.
-    pub(super) async fn last(&mut self, io: &Io, paths: &Paths, run: &Run) -> Option<LoggedLine> {
-        let path = path_of(paths, run)?;
+    pub(super) async fn last(
+        &mut self,
+        io: &Io,
+        home: &StateHome,
+        run: &Run,
+    ) -> Option<LoggedLine> {
+        let path = path_of(io, home, run).await?;
         if path != self.path {
             *self = KnownLog { path, ..KnownLog::default() };
         }
@@ -39,18 +44,56 @@ impl KnownLog {
 }
 
 /// The end of the log of the present attempt.
-pub(super) async fn lines(io: &Io, paths: &Paths, run: &Run) -> Vec<String> {
-    match path_of(paths, run) {
+pub(super) async fn lines(io: &Io, home: &StateHome, run: &Run) -> Vec<String> {
+    match path_of(io, home, run).await {
         Some(path) => tail(io, &path, limits::BOARD_LOG_BYTES).await,
         None => Vec::new(),
     }
 }
 
 /// The log of the attempt that a person would ask about; `None`: the step has not begun.
-fn path_of(paths: &Paths, run: &Run) -> Option<String> {
+async fn path_of(io: &Io, home: &StateHome, run: &Run) -> Option<String> {
     let step = run.attention().and_then(|attention| attention.step());
     let record = run.step(step.unwrap_or_else(|| run.current_step()))?;
-    (record.attempts > 0).then(|| paths.log(&attempt_name(record)))
+    if let Some(fork) = record.fork.as_ref().filter(|_| record.is_forked()) {
+        let fork = read_ledger_of(io, home, &fork.run).await.ok()?.run;
+        let record = fork.steps.first().filter(|record| record.attempts > 0)?;
+        return Some(Paths::new(home, "", &fork.id).log(&attempt_name(record)));
+    }
+    if record.attempts == 0 {
+        return None;
+    }
+    let (paths, attempt) = place_of(io, home, run, &attempt_name(record)).await;
+    Some(paths.log(&attempt))
+}
+
+/// Where an attempt left its texts, such as `2-1`, and what they are called there: one of a fork has left
+/// them in the folder of the fork, under the number that it has there.
+pub(crate) async fn place_of(
+    io: &Io,
+    home: &StateHome,
+    run: &Run,
+    attempt: &str,
+) -> (Paths, String) {
+    let own = Paths::new(home, &run.place.execution_root, &run.id);
+    let numbers = attempt
+        .split_once('-')
+        .and_then(|(step, number)| Some((step.parse::<u32>().ok()?, number.parse::<u32>().ok()?)));
+    let Some((step, number)) = numbers else { return (own, attempt.to_owned()) };
+    // An agent that has resolved the conflicts of the merge has worked in the run.
+    if io.stat(&own.log(attempt)).await.is_ok() {
+        return (own, attempt.to_owned());
+    }
+    let mut before = 0;
+    for id in run.forks_of(step) {
+        let Ok(fork) = read_ledger_of(io, home, &id).await else { continue };
+        let attempts = fork.run.steps.first().map_or(0, |record| record.attempts);
+        if (before + 1..=before + attempts).contains(&number) {
+            return (Paths::new(home, "", &id), format!("{step}-{}", number - before));
+        }
+        before += attempts;
+    }
+    (own, attempt.to_owned())
 }
 
 /// The last lines of a file, fit for a screen.

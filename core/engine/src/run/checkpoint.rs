@@ -165,6 +165,28 @@ pub async fn checkpoint_verified(
     Ok(take_checkpoint(io, store, CheckpointMoment::Verified { step, attempt }).await)
 }
 
+/// Takes the checkpoints of verified steps of which a process has left none that ended after their
+/// verification. None is taken while a step is under way in the worktree.
+///
+/// # Errors
+///
+/// Those of the store.
+pub(super) async fn checkpoint_left_out(
+    io: &Io,
+    store: &mut Store,
+) -> Result<CheckpointOutcome, StoreError> {
+    for step in store.run().done_without_checkpoint() {
+        if store.run().is_changing_its_worktree() {
+            return Ok(CheckpointOutcome::Missed("a step is under way".to_owned()));
+        }
+        match checkpoint_verified(io, store, step).await? {
+            CheckpointOutcome::Taken => {}
+            outcome => return Ok(outcome),
+        }
+    }
+    Ok(CheckpointOutcome::Taken)
+}
+
 /// Takes the checkpoint that the whole run is judged by, before it ends.
 ///
 /// # Errors

@@ -7,7 +7,8 @@ use crate::approval::gate_in_chat::gate_in_chat;
 use crate::error::CommandError;
 use crate::run::background::is_for_driver;
 use crate::run::checkpoint::{
-    CheckpointOutcome, checkpoint_end, checkpoint_start, checkpoint_turn, checkpoint_verified,
+    CheckpointOutcome, checkpoint_end, checkpoint_left_out, checkpoint_start, checkpoint_turn,
+    checkpoint_verified,
 };
 use crate::run::checks::{Verification, repeat_checks, take_baseline, verify_step};
 use crate::run::context::{Halt, RunContext};
@@ -26,8 +27,8 @@ use crate::{run::advice, run::ending, run::review, terminal::ask};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io};
 use onloop_run::{
-    Decider, DecisionChannel, Event, GateDecision, INTERRUPTED, Mode, Next, Phase, StepRecord,
-    StepStatus, approval_line, checked_lines, rejected_at, step_line, step_list,
+    Decider, DecisionChannel, Event, ForkFailure, GateDecision, INTERRUPTED, Mode, Next, Phase,
+    StepRecord, StepStatus, approval_line, checked_lines, rejected_at, step_line, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -127,7 +128,8 @@ async fn before_first_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     }
     let imported = private_git::import_rest(cx.io, cx.store, cx.sandbox()).await;
     imported.map_err(StoreError::from)?;
-    going_on(checkpoint_start(cx.io, cx.store).await)
+    going_on(checkpoint_start(cx.io, cx.store).await)?;
+    going_on(checkpoint_left_out(cx.io, cx.store).await?)
 }
 
 async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
@@ -137,7 +139,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             if let Some(reason) = repeats(cx, step) {
                 return block(cx, step, reason).await;
             }
-            cx.store.apply(Event::StepStarted { step })?;
+            forks::start_attempt(cx, step).await?;
             // That it works beside others was said when its worktree was made.
             if !cx.run().step(step).is_some_and(StepRecord::is_forked) {
                 forks::remove_unrecorded(cx.io, cx.store.home(), cx.run(), step).await;
@@ -161,6 +163,9 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                 && let Some(left) = spending.left(cx.io, &cx.run().id).await
                 && let Some(reason) = left.used_up()
             {
+                return Err(cx.pause(&reason).await);
+            }
+            if let Some(reason) = forks::used_up(cx, step).await {
                 return Err(cx.pause(&reason).await);
             }
             let agent = match next_available_agent(cx).await? {
@@ -254,7 +259,8 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
                 // What was recorded is read above.
                 Consulted::Settled => return Ok(()),
                 Consulted::Nobody => {
-                    let reason = advice::reason(cx.store.run(), &question);
+                    let whole = forks::reserved(cx.io, cx.run(), cx.options).await;
+                    let reason = advice::reason(whole.as_ref().unwrap_or(cx.run()), &question);
                     return Err(cx.pause(&reason).await);
                 }
                 Consulted::Interrupted => return Err(Halt::Interrupted),
@@ -275,7 +281,7 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
 async fn take_merge(cx: &mut RunContext<'_>, step: u32) -> Result<bool, Halt> {
     let outcome = match Box::pin(forks::settle(cx, step)).await? {
         Merged::Done => ActionOutcome::Done,
-        Merged::Failed(reason) => ActionOutcome::Failed { reason, output: String::new() },
+        Merged::Failed(failure) => return take_failure(cx, step, *failure).await.map(|()| true),
         Merged::Conflicts if can_change(cx) => return Ok(false),
         // What is unresolved is said when the step is verified.
         Merged::Conflicts => ActionOutcome::Done,
@@ -284,6 +290,26 @@ async fn take_merge(cx: &mut RunContext<'_>, step: u32) -> Result<bool, Halt> {
     record_acted(cx, step, outcome).await?;
     going_on(checkpoint_turn(cx.io, cx.store, step).await)?;
     Ok(true)
+}
+
+/// Records the failure of a fork as that of the step, with what it said.
+async fn take_failure(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    failure: ForkFailure,
+) -> Result<(), Halt> {
+    let ForkFailure { reason, output, results } = failure;
+    let outcome = match results.is_empty() {
+        true => ActionOutcome::Failed { reason, output },
+        false => ActionOutcome::Done,
+    };
+    record_acted(cx, step, outcome).await?;
+    going_on(checkpoint_turn(cx.io, cx.store, step).await)?;
+    if !results.is_empty() {
+        cx.store.apply(Event::StepVerified { step, results })?;
+        say_verified(cx, step);
+    }
+    Ok(())
 }
 
 /// Blocks a step. A person who continues it afterwards has read which conflicts stand.

@@ -13,7 +13,7 @@ use crate::state::store::{Store, StoreError};
 use onloop_documents as documents;
 use onloop_effect::{Exit, FailureKind, Io};
 use onloop_run::preflight::{IsolationMode, foreign_paths};
-use onloop_run::{Next, Question, Refusal, Run, RunStatus, render_summary, usage_line};
+use onloop_run::{Next, Question, Refusal, Run, RunStatus, exceeded, render_summary, usage_line};
 use onloop_syntax::text;
 use onloop_workflow::CommitWhen;
 
@@ -124,7 +124,9 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         io.note("").await;
         io.result(render_summary(run, options.platform)).await;
     }
-    io.note(format!("\n{}", state_line(run))).await;
+    let whole = forks::reserved(io, run, options).await;
+    let whole = whole.as_ref().unwrap_or(run);
+    io.note(format!("\n{}", state_line(whole))).await;
     if let Some(findings) = review::findings(run) {
         io.note(findings).await;
     }
@@ -137,13 +139,16 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         io.note(format!("Used by agents: {used}")).await;
     }
     if exit != Exit::Done {
-        let commands = match forks::over_budget(io, run).await {
-            Some(whole) if exit == Exit::Paused && run.forked_steps().next().is_some() => {
-                advice::budget_commands(&whole)
-            }
-            _ => next_commands(run),
-        };
-        io.note(commands).await;
+        // The fork that a limit leaves no attempt waits, and not its run.
+        let is_for_budget = exit == Exit::Paused
+            && run.fork_of.is_none()
+            && !matches!(run.next(), Next::Ask(_))
+            && !exceeded(whole).is_empty();
+        io.note(match is_for_budget {
+            true => advice::budget_commands(whole),
+            false => next_commands(whole),
+        })
+        .await;
     }
     match (exit, &run.fork_of) {
         (Exit::Done, Some(_)) => io.note(next_commands(run)).await,

@@ -7,6 +7,7 @@
 mod begin;
 mod conflicts;
 mod left;
+mod limits;
 mod merge;
 
 use std::collections::BTreeMap;
@@ -23,10 +24,14 @@ use begin::{begin_fork, can_merge};
 pub(crate) use conflicts::unresolved;
 pub(crate) use left::remove_merged;
 pub use left::{remove_all, remove_unneeded};
+pub(crate) use limits::{beside_turn, reserved, start_attempt, together, used_up};
 pub(crate) use merge::{Merged, settle};
 use onloop_agents::Agent;
 use onloop_effect::{Failure, Io, WorkLine, has_redaction};
-use onloop_run::{Event, ForkState, ForkUse, Next, Phase, Run, RunStatus, StepStatus, exceeded};
+use onloop_run::{
+    Event, ForkFailure, ForkState, ForkUse, Next, Phase, Run, RunStatus, StepStatus, UnderWay,
+    exceeded,
+};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::graph::step_list;
@@ -50,6 +55,8 @@ pub(crate) struct Forks {
     starts: BTreeMap<u32, u32>,
     /// How many lines of the log of a fork people have seen, by its id.
     told: BTreeMap<String, usize>,
+    /// How many of them work.
+    at_work: u32,
     /// The forks that work, as people see them while they wait.
     working: Vec<WorkLine>,
     /// The forks that are merged, and whose worktrees are there yet.
@@ -62,8 +69,8 @@ pub(crate) struct Forks {
 enum Standing {
     /// Its driver works.
     Works,
-    /// It has ended and can be merged; `Some`: its last attempt failed for this reason.
-    Over(Option<String>),
+    /// It has ended and can be merged; `Some`: it was given up.
+    Over(Option<ForkFailure>),
     /// A person has to do something: what, on one line.
     Waits(String),
 }
@@ -110,7 +117,7 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     }
     let open: Vec<(u32, ForkState, String)> =
         cx.run().forked_steps().map(|(step, fork)| (step, fork.state, fork.run.clone())).collect();
-    let mut at_work = 0;
+    cx.forks.at_work = 0;
     cx.forks.working.clear();
     for (step, state, id) in &open {
         if *state == ForkState::Outdated {
@@ -119,30 +126,31 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             tell(cx, &fork).await;
             cx.forks.working.extend(work_line(fork.run(), cx.io.now()));
             if matches!(standing(cx, *step, fork).await?, Standing::Works) {
-                at_work += 1;
+                cx.forks.at_work += 1;
             }
         } else {
             drop_fork(cx, *step, id, "its record is gone").await?;
         }
     }
     heed_interrupt(cx)?;
-    if over_budget(cx.io, cx.run()).await.is_some() {
-        return Ok(());
-    }
     let ready = cx.run().ready_to_fork();
-    // A step that works alone needs no worktree of its own.
-    if at_work as usize + ready.len() < 2 {
+    // A step that works alone needs no worktree of its own, unless the turn of another one that waits for a
+    // person is before its own.
+    let is_alone = cx.forks.at_work as usize + ready.len() < 2;
+    let is_waiting = matches!(cx.run().next(), Next::Ask(_) | Next::Blocked(_));
+    if ready.is_empty() || (is_alone && !is_waiting) || over_budget(cx.io, cx.run()).await.is_some()
+    {
         return Ok(());
     }
     for step in ready {
-        if at_work >= cx.forks.most {
+        if cx.forks.at_work >= cx.forks.most {
             break;
         }
         if !Box::pin(begin_fork(cx, step)).await? {
             break;
         }
         heed_interrupt(cx)?;
-        at_work += 1;
+        cx.forks.at_work += 1;
     }
     Ok(())
 }
@@ -159,7 +167,7 @@ fn heed_interrupt(cx: &RunContext<'_>) -> Result<(), Halt> {
 pub(crate) async fn wait(
     cx: &mut RunContext<'_>,
     step: u32,
-) -> Result<(Store, Option<String>), Halt> {
+) -> Result<(Store, Option<ForkFailure>), Halt> {
     cx.store.commit().await?;
     loop {
         tend(cx).await?;
@@ -181,7 +189,15 @@ pub(crate) async fn wait(
             return Err(cx.pause(&advice::budget_words(&whole)).await);
         }
         if let Standing::Waits(what) = standing {
-            return Err(cx.pause(&format!("step {step} waits: {what}")).await);
+            let whole = reserved(cx.io, cx.run(), cx.options).await;
+            match whole.filter(|whole| !exceeded(whole).is_empty()) {
+                None => return Err(cx.pause(&format!("step {step} waits: {what}")).await),
+                Some(whole) if cx.forks.at_work == 0 => {
+                    return Err(cx.pause(&advice::budget_words(&whole)).await);
+                }
+                // The limit leaves it no attempt. Those that have one end it.
+                Some(_) => {}
+            }
         }
         remove_merged(cx.io, cx.store.run(), &mut cx.forks).await;
         let folders = folders(cx).await;
@@ -218,14 +234,17 @@ async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result
     match (run.status, run.next()) {
         (RunStatus::Completed, _) => return Ok(Standing::Over(None)),
         (RunStatus::Abandoned, _) => {
-            return Ok(Standing::Over(Some("its run was abandoned".to_owned())));
+            let reason = "its run was abandoned".to_owned();
+            return Ok(Standing::Over(cx.run().failure_of(run, reason)));
         }
-        (_, Next::Blocked(blocker)) => return Ok(Standing::Over(Some(blocker.reason))),
+        (_, Next::Blocked(blocker)) => {
+            return Ok(Standing::Over(cx.run().failure_of(run, blocker.reason)));
+        }
         (_, _) => {}
     }
     let starts = cx.forks.starts.entry(step).or_default();
     let is_new = *starts == 0 || run.status == RunStatus::Running;
-    let budgets = budgets_of(cx.store.run(), run);
+    let budgets = cx.store.run().budgets_of_fork(run.active_ms);
     let may_go_on = is_for_driver(run) || budgets != run.settings.budgets;
     if !may_go_on || !is_new || *starts == MOST_STARTS {
         let why = match (run.next(), &run.pause_reason) {
@@ -245,22 +264,6 @@ async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result
     remember_options(cx.io, fork.paths(), &cx.options.words).await;
     cx.forks.is_interrupted |= start(cx.io, &fork).await;
     Ok(Standing::Works)
-}
-
-/// What a fork may use: what is left to the run, and what it has used already.
-fn budgets_of(run: &Run, fork: &Run) -> onloop_workflow::Budgets {
-    let left = run.remaining_budgets();
-    let plus = |left: Option<u64>, used: u64| left.map(|left| left.saturating_add(used));
-    let attempts = fork.steps.iter().map(|record| u64::from(record.attempts)).sum();
-    onloop_workflow::Budgets {
-        total_attempts: plus(left.total_attempts, attempts),
-        agents: plus(left.agents, fork.usage.agents),
-        elapsed_minutes: plus(left.elapsed_minutes, fork.active_ms / 60_000),
-        tokens: plus(left.tokens, fork.usage.tokens.known().unwrap_or_default()),
-        cost: left
-            .cost
-            .map(|cost| cost.saturating_add(fork.usage.cost.known().unwrap_or_default())),
-    }
 }
 
 /// Starts a driver for a fork. Returns whether a person interrupted that: the caller ends the run, once the
@@ -310,13 +313,9 @@ fn work_line(fork: &Run, now: Timestamp) -> Option<WorkLine> {
     })
 }
 
-/// The run, with what its forks at work have used, if that passes a bound.
-pub(crate) async fn over_budget(io: &Io, run: &Run) -> Option<Run> {
-    let mut forks = Vec::new();
-    for (step, fork) in run.forked_steps() {
-        forks.extend(opened(io, &fork.run).await.map(|fork| (step, fork)));
-    }
-    let whole = run.counting(forks.iter().map(|(step, fork)| (*step, fork.run())));
+/// The run with what its forks have used, if that passes a bound. No agent works on then.
+async fn over_budget(io: &Io, run: &Run) -> Option<Run> {
+    let whole = together(io, run, (UnderWay::Nothing, UnderWay::Nothing)).await?;
     (!exceeded(&whole).is_empty()).then_some(whole)
 }
 

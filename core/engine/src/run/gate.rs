@@ -1,5 +1,6 @@
 //! What a person is told before they decide about a step, with what git knows of it.
 
+use crate::board::place_of;
 use crate::run::turn::attempt_name;
 use crate::state::remote_owner::submitted_from;
 use crate::state::store::{Paths, StateHome};
@@ -37,8 +38,8 @@ async fn own_changes(io: &Io, run: &Run, step: u32, changes: &ChangedWork) -> St
 async fn said(io: &Io, run: &Run, step: u32) -> String {
     let Some(record) = run.step(step) else { return String::new() };
     let Ok(home) = StateHome::of(io) else { return String::new() };
-    let paths = Paths::new(&home, &run.place.execution_root, &run.id);
-    let log = paths.log(&attempt_name(record));
+    let (paths, attempt) = place_of(io, &home, run, &attempt_name(record)).await;
+    let log = paths.log(&attempt);
     let Ok((bytes, _)) = io.read_tail(&log, limits::LAST_MESSAGE_BYTES).await else {
         return String::new();
     };

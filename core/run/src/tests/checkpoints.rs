@@ -6,7 +6,7 @@ use onloop_effect::KeptWork;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Gate, Step};
 
-fn taken(moment: CheckpointMoment, commit: &str) -> Event {
+pub(super) fn taken(moment: CheckpointMoment, commit: &str) -> Event {
     let left_out = Vec::new();
     let (tree, programs) = (format!("tree of {commit}"), "p".to_owned());
     let kept = KeptWork { commit: commit.to_owned(), tree, programs, left_out };
@@ -99,6 +99,10 @@ fn a_done_step_lacks_its_checkpoint_until_that_is_taken_after_its_verification()
     assert_eq!((run.done_without_checkpoint(), run.is_changing_its_worktree()), (vec![], true));
     apply(&mut run, &[passed(1)]);
     assert_eq!((run.done_without_checkpoint(), run.is_changing_its_worktree()), (vec![1], false));
+    let restored = Event::WorkRestored { to: "1-1".to_owned() };
+    let mut undone = run.clone();
+    apply(&mut undone, &[restored]);
+    assert_eq!(undone.done_without_checkpoint(), [] as [u32; 0], "its work may be gone");
     apply(&mut run, &[Event::StepStarted { step: 2 }]);
     assert_eq!((run.done_without_checkpoint(), run.is_changing_its_worktree()), (vec![1], true));
     apply(&mut run, &[taken(Verified { step: 1, attempt: 1 }, "b")]);

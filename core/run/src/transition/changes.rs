@@ -66,8 +66,7 @@ impl Run {
             return Err(Refusal::NotDue { what: format!("there is no checkpoint {to}") });
         }
         if !self.status.is_finished() {
-            self.make_stale();
-            self.outdate_forks(None);
+            self.go_back();
         }
         let text = format!("Files are those of checkpoint {to} again");
         self.log(at, "work_restored", None, text, "");

@@ -42,7 +42,7 @@ impl Run {
         let count = text::counted(u64::from(repeated), "check");
         if failures.is_empty() {
             for record in &mut self.0.steps {
-                record.stale = false;
+                record.stale = None;
                 let machine = |result: &&mut CheckResult| {
                     record.step.checks.get(result.check as usize).is_some_and(is_machine_check)
                 };

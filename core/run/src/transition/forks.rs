@@ -4,6 +4,7 @@ use super::Refusal;
 use crate::checkpoint::CheckpointKind;
 use crate::fork::*;
 use crate::record::*;
+use crate::stale::Stale;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::graph::StepGraph;
@@ -16,7 +17,7 @@ impl Run {
         run: &str,
         base: &str,
     ) -> Result<(), Refusal> {
-        self.demand_running("step_forked")?;
+        self.demand_unfinished("step_forked")?;
         self.demand_step(step)?;
         if !self.may_fork() || !self.ready_to_fork().contains(&step) {
             let what = format!("step {step} cannot work beside others now");
@@ -58,7 +59,7 @@ impl Run {
         fork.conflicts.clone_from(&merge.conflicts);
         fork.failure.clone_from(&merge.failure);
         if has_moved {
-            self.make_stale();
+            self.make_stale(Stale::Again);
         }
         let conflicts = merge.conflicts.len() as u64;
         let with = match conflicts {
@@ -87,7 +88,15 @@ impl Run {
             return Err(Refusal::NotDue { what: format!("step {step} has no fork to drop") });
         }
         self.take_use(used)?;
-        self.step_mut(step).expect("looked up above").fork = None;
+        let record = self.step_mut(step).expect("looked up above");
+        record.fork = None;
+        // In the run, the first attempt of a fork begins when it is to be merged.
+        let begun = matches!(record.status, StepStatus::InProgress(_));
+        record.attempts += used.attempts.saturating_sub(u32::from(begun));
+        record.uncounted = record.attempts;
+        if begun {
+            record.status = StepStatus::Pending;
+        }
         let text = format!("· Step {step}: Its own worktree is dropped: {reason}");
         self.log(at, "fork_dropped", Some(step), text, "");
         Ok(())
@@ -141,7 +150,7 @@ impl Run {
     }
 
     /// Forks that depend on `step` began with work that is done again; with `None`, all of them.
-    pub(super) fn outdate_forks(&mut self, step: Option<u32>) {
+    pub(crate) fn outdate_forks(&mut self, step: Option<u32>) {
         let forked: Vec<u32> = self.forked_steps().map(|(number, _)| number).collect();
         if forked.is_empty() {
             return;

@@ -5,6 +5,7 @@ use crate::event::*;
 use crate::gate::{GateRule, gate_rule};
 use crate::next::{Next, blocker};
 use crate::record::*;
+use crate::stale::Stale;
 use crate::verdict::Verdict;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -147,7 +148,7 @@ impl Run {
 
     /// Only what no later step has built on can be done again.
     fn demand_last_begun(&self, step: u32) -> Result<(), Refusal> {
-        match self.steps.iter().any(|later| later.step.number > step && later.attempts > 0) {
+        match self.steps.iter().any(|later| later.step.number > step && later.has_begun()) {
             false => Ok(()),
             true => {
                 let what = format!("steps after step {step} have begun");
@@ -165,7 +166,7 @@ impl Run {
         record.results.clear();
         record.gate = None;
         record.last_failure = Some(LastFailure::new(reason, output));
-        self.make_stale();
+        self.make_stale(Stale::Again);
         self.outdate_forks(Some(step));
         self.continue_unless_blocked();
     }

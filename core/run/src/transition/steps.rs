@@ -8,6 +8,7 @@ use crate::event::*;
 use crate::next::{Next, Question};
 use crate::record::*;
 use crate::sandboxes::WorkerSandbox;
+use crate::stale::Stale;
 use crate::wait::{TurnEnding, Wait};
 use crate::warning::CheckWarnings;
 use onloop_syntax::limits;
@@ -39,7 +40,8 @@ impl Run {
         {
             return Err(Refusal::EarlierStepUnsettled { earlier, step });
         }
-        if let Some(exceeded) = exceeded(self).first() {
+        let is_forked = self.step(step).is_some_and(StepRecord::is_forked);
+        if let Some(exceeded) = exceeded(self).first().filter(|_| !is_forked) {
             return Err(Refusal::BudgetExceeded { name: exceeded.name });
         }
         let record = self.step_mut(step).expect("looked up above");
@@ -51,13 +53,13 @@ impl Run {
         record.results.clear();
         // An earlier gate decision does not cover the result of this attempt.
         record.gate = None;
-        record.stale = false;
+        record.stale = None;
         let attempt = record.attempt_of_limit();
         let name = record.step.name.clone();
         let done_later =
             |other: &StepRecord| other.step.number > step && other.status == StepStatus::Done;
         if self.steps.iter().any(done_later) {
-            self.make_stale();
+            self.make_stale(Stale::Again);
         }
         self.0.reverified = false;
         // Nor has a reviewer.
@@ -219,7 +221,7 @@ impl Run {
         self.resolve_conflicts(step);
         let record = self.step_mut(step).expect("looked up above");
         record.results = results.to_vec();
-        record.stale = false;
+        let was_undone = record.stale.take() == Some(Stale::Undone);
         self.log_warnings(at, step);
         let record = self.step_mut(step).expect("looked up above");
         match judgement {
@@ -250,6 +252,10 @@ impl Run {
                     true => format!("passed before, but not after a later change: {reason}"),
                     false => reason,
                 };
+                if was_undone {
+                    // It is done anew, and not once more.
+                    record.uncounted = record.attempts;
+                }
                 if refreshed {
                     // A decision was about work that held.
                     record.gate = None;
@@ -280,20 +286,6 @@ impl Run {
             self.0.status = RunStatus::Paused;
         }
         Ok(())
-    }
-
-    /// The checks of steps that are done have passed on other content than what there is now, or soon is.
-    pub(super) fn make_stale(&mut self) {
-        for record in self.0.steps.iter_mut().filter(|r| r.status == StepStatus::Done) {
-            record.stale = true;
-        }
-        self.0.reverified = false;
-    }
-
-    /// The first step whose checks have to be evaluated again before a person is asked and before the
-    /// run ends.
-    pub fn stale_step(&self) -> Option<u32> {
-        self.steps.iter().find(|record| record.is_stale()).map(|record| record.step.number)
     }
 
     /// Notes which check has failed, and how often attempts in a row failed so and changed no file.
@@ -387,7 +379,7 @@ impl Run {
         let output = record.last_failure.take().map(|failure| failure.output);
         let reason_for_agent = format!("{before}; a person has it tried again: {reason}");
         record.last_failure = Some(LastFailure::new(reason_for_agent, output.unwrap_or_default()));
-        self.make_stale();
+        self.make_stale(Stale::Again);
         // What was said about the work before is said anew about what comes of this.
         self.0.reviews.standing = None;
         self.0.reverified = false;

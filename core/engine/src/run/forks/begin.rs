@@ -2,7 +2,7 @@
 
 use crate::git::hardened::says;
 use crate::git::submodules;
-use crate::run::checkpoint::{CheckpointOutcome, checkpoint_verified, take_checkpoint};
+use crate::run::checkpoint::{CheckpointOutcome, checkpoint_left_out, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::decider;
 use crate::run::forks::standing;
@@ -41,21 +41,16 @@ pub(super) async fn can_merge(io: &Io, root: &str) -> Result<(), String> {
     Err(format!("git {major}.{minor} cannot merge them; they need git {wanted}.{least}"))
 }
 
-/// The commit of the last work of which all checks held, for `step`; `None`: there is none now. A process
-/// that ended after a verification may have left no checkpoint of it, so that the last one lacks that step.
+/// The commit of the last work of which all checks held, for `step`; `None`: there is none now.
 async fn base(cx: &mut RunContext<'_>, step: u32) -> Result<Option<String>, Halt> {
     if cx.run().stale_step().is_some() {
         return Ok(None);
     }
-    for step in cx.run().done_without_checkpoint() {
-        if cx.run().is_changing_its_worktree() {
-            return Ok(None);
-        }
-        match checkpoint_verified(cx.io, cx.store, step).await? {
-            CheckpointOutcome::Taken => {}
-            CheckpointOutcome::Interrupted => return Err(Halt::Interrupted),
-            CheckpointOutcome::NoRepository | CheckpointOutcome::Missed(_) => return Ok(None),
-        }
+    // One that could not be taken is tried again: the last one lacks its step.
+    match checkpoint_left_out(cx.io, cx.store).await? {
+        CheckpointOutcome::Taken => {}
+        CheckpointOutcome::Interrupted => return Err(Halt::Interrupted),
+        CheckpointOutcome::NoRepository | CheckpointOutcome::Missed(_) => return Ok(None),
     }
     let is_base = |taken: &&Checkpoint| match taken.moment.kind() {
         CheckpointKind::Begun | CheckpointKind::Verified | CheckpointKind::Undone => true,

@@ -10,7 +10,9 @@ use crate::run::forks::conflicts::conflicts_of;
 use crate::run::forks::wait;
 use crate::state::store::Store;
 use onloop_effect::{Failure, FailureKind, GitRequest, Io};
-use onloop_run::{Checkpoint, CheckpointMoment, Conflict, Event, Fork, ForkMerge, ForkState, Run};
+use onloop_run::{
+    Checkpoint, CheckpointMoment, Conflict, Event, Fork, ForkFailure, ForkMerge, ForkState, Run,
+};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -21,8 +23,8 @@ const GITLINK_MODE: &str = "160000";
 pub(crate) enum Merged {
     /// Its work is in the worktree of the run, and its checks passed.
     Done,
-    /// Its work is in the worktree of the run, and its last attempt failed for this reason.
-    Failed(String),
+    /// Its work is in the worktree of the run, and its step was given up.
+    Failed(Box<ForkFailure>),
     /// Its work is in the worktree of the run, with conflicts; an agent has to resolve them.
     Conflicts,
     /// A person has to look: why, on one line.
@@ -57,7 +59,7 @@ pub(crate) async fn settle(cx: &mut RunContext<'_>, step: u32) -> Result<Merged,
     }
     cx.forks.left.push(fork.run.clone());
     Ok(match fork.failure {
-        Some(failure) => Merged::Failed(failure),
+        Some(failure) => Merged::Failed(Box::new(failure)),
         None if fork.conflicts.is_empty() => Merged::Done,
         None => Merged::Conflicts,
     })
@@ -73,11 +75,12 @@ async fn merge(
     cx: &mut RunContext<'_>,
     step: u32,
     fork: &Store,
-    failure: Option<String>,
+    failure: Option<ForkFailure>,
 ) -> Result<Option<String>, Halt> {
     let id = fork.run().id.clone();
     let Some(mut theirs) = fork.run().last_checkpoint().cloned() else {
-        let why = failure.unwrap_or_else(|| "it has left no work".to_owned());
+        let why =
+            failure.map_or_else(|| "it has left no work".to_owned(), |failure| failure.reason);
         return abandon(cx, step, fork, format!("run {id}: {why}")).await;
     };
     if failure.is_some() {
@@ -93,7 +96,7 @@ async fn merge(
         }
     }
     if let Some(why) = left_out(cx, step, fork.run(), &theirs).await? {
-        let why = failure.map_or(why.clone(), |failure| format!("{failure}; {why}"));
+        let why = failure.map_or(why.clone(), |failure| format!("{}; {why}", failure.reason));
         return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
     }
     let attempt = cx.run().step(step).map_or(0, |record| record.attempts);
@@ -119,7 +122,7 @@ async fn merge(
         && !made.conflicts.is_empty()
     {
         let count = text::counted(made.conflicts.len() as u64, "conflict");
-        return abandon(cx, step, fork, format!("{failure}; its work has {count}")).await;
+        return abandon(cx, step, fork, format!("{}; its work has {count}", failure.reason)).await;
     }
     let used = fork.run().used_as_fork();
     let merge = ForkMerge { step, commit: made.commit, conflicts: made.conflicts, failure, used };

@@ -15,6 +15,7 @@ use watch::{Bounds, Watch};
 use super::{ActionOutcome, TurnStop, attempt_name, ended, spec, write_prompt};
 use crate::run::agent_stream;
 use crate::run::context::RunContext;
+use crate::run::forks;
 use crate::run::options::TurnOptions;
 use crate::run::telemetry;
 use crate::sandbox::choice::Sandbox;
@@ -105,6 +106,7 @@ impl Turn<'_> {
             Some(spending) => spending.left(io, &store.run().id).await,
             None => None,
         };
+        let whole = forks::beside_turn(io, store.run()).await;
         let prompt = opening.prompt(store.run(), record);
         write_prompt(io, &paths, &name, &prompt).await?;
         let settings = TurnSettings {
@@ -112,7 +114,10 @@ impl Turn<'_> {
             model: self.model.map(str::to_owned),
             acp: self.guard.acp.clone(),
             session: opening.session.clone(),
-            max_cost: least(cost_left(store.run()), left.map(|left| left.amount)),
+            max_cost: least(
+                cost_left(whole.as_ref().unwrap_or(store.run())),
+                left.map(|left| left.amount),
+            ),
             is_repository: store.run().place.repo_root.is_some(),
             has_own_sandbox: self.has_own_sandbox(store.run()).await,
             opencode_config: io.env("OPENCODE_CONFIG_CONTENT").map(str::to_owned),
@@ -131,7 +136,7 @@ impl Turn<'_> {
         let state = AgentState::new(self.client, opening.used);
         let attempt = attempt_name(record);
         let session = opening.session.as_deref();
-        let bounds = Bounds::of(store.run(), spending, left);
+        let bounds = Bounds::of(store.run(), whole.as_ref(), (spending, left));
         let mut watch = Watch::new(self, state, session, (paths.clone(), &attempt), bounds).await;
         let end = ended(watch.follow(spec, needs, store).await, "agent")?;
         watch.finish(end.as_ref()).await;

@@ -233,7 +233,12 @@ impl Paths {
         format!("{}/options", self.folder)
     }
 
-    /// What the turn under way has cost, for other runs; not there: no turn, or no bound.
+    /// Held while a step that works beside others looks whether a limit leaves it an attempt.
+    pub(crate) fn budget_lock(&self) -> String {
+        format!("{}/budget.lock", self.folder)
+    }
+
+    /// What the turn under way has used, for other runs; not there: no turn, or no bound.
     pub(crate) fn turn_cost(&self) -> String {
         format!("{}/turn-cost", self.folder)
     }

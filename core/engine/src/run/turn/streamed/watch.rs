@@ -6,6 +6,7 @@ use super::rollout::Rollout;
 
 use super::{Turn, cost_left, tokens_left};
 use crate::run::agent_stream::{Listener, noted};
+use crate::run::forks;
 use crate::run::processes::{Work, WorkError, follow_recorded};
 use crate::spending::{self, Left, Spending};
 use crate::state::store::{Paths, Store};
@@ -104,7 +105,7 @@ impl<'a> Watch<'a> {
 
     /// The record has what the turn cost.
     pub(super) async fn forget_cost(&self) {
-        if self.bounds.spending.is_some() {
+        if self.bounds.noted.is_some() {
             spending::forget_turn(self.turn.io, &self.paths).await;
         }
     }
@@ -211,25 +212,45 @@ pub(super) struct Bounds {
     spending: Option<Spending>,
     /// What is left of that bound, without this turn.
     left: Option<Left>,
-    /// What the turn had cost at the last look.
-    noted: Option<Money>,
+    /// The record of the run, where steps beside it share its bounds.
+    beside: Option<Run>,
+    /// What the turn had cost, and how many tokens it had used, at the last look.
+    noted: Option<(Money, u64)>,
 }
 
 impl Bounds {
-    /// What is left of the budgets of `run`, and of that of the machine.
-    pub(super) fn of(run: &Run, spending: Option<Spending>, left: Option<Left>) -> Bounds {
-        let (cost, tokens) = (cost_left(run), tokens_left(run));
-        Bounds { cost, tokens, spending, left, noted: None }
+    /// What is left of the budgets of `run`, and of that of the machine. `whole` is all that counts together
+    /// with it.
+    pub(super) fn of(
+        run: &Run,
+        whole: Option<&Run>,
+        (spending, left): (Option<Spending>, Option<Left>),
+    ) -> Bounds {
+        let beside = whole.map(|_| run.clone());
+        let all = whole.unwrap_or(run);
+        let (cost, tokens) = (cost_left(all), tokens_left(all));
+        Bounds { cost, tokens, spending, left, beside, noted: None }
     }
 
     /// Tells other runs what this turn has cost, and hears what theirs have, whenever it costs more.
     async fn look_around(&mut self, turn: &Turn<'_>, state: &AgentState, paths: &Paths) {
-        let Some(spending) = &mut self.spending else { return };
-        let Some((cost, _)) = turn.cost(state) else { return };
-        if self.noted != Some(cost) {
-            self.noted = Some(cost);
-            spending::note_turn(turn.io, paths, cost).await;
+        if self.spending.is_none() && self.beside.is_none() {
+            return;
+        }
+        let cost = turn.cost(state).map_or(Money::ZERO, |(cost, _)| cost);
+        let used = (cost, state.tokens().map_or(0, Tokens::total));
+        if self.noted == Some(used) || used == (Money::ZERO, 0) {
+            return;
+        }
+        self.noted = Some(used);
+        spending::note_turn(turn.io, paths, used.0, used.1).await;
+        if let Some(spending) = &mut self.spending {
             self.left = spending.left(turn.io, paths.id()).await;
+        }
+        if let Some(run) = &self.beside
+            && let Some(whole) = forks::beside_turn(turn.io, run).await
+        {
+            (self.cost, self.tokens) = (cost_left(&whole), tokens_left(&whole));
         }
     }
 
