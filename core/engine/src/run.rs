@@ -1,6 +1,6 @@
 //! A run of a workflow, from its beginning to its end.
 
-pub(crate) mod adopt;
+pub mod adopt;
 pub mod advice;
 pub mod agent_stream;
 mod attach;

@@ -59,6 +59,8 @@ pub const PROVIDER_LONGEST_PAUSE_MS: u64 = 15 * 60 * 1000;
 pub const PROVIDER_RESET_MARGIN_MS: u64 = 5 * 1000;
 /// Longest sleep of a waiting run: after a machine's own sleep the run looks at the clock soon.
 pub const WAIT_LOOK_MS: u64 = 30 * 1000;
+/// Time in which a client that ends with its turn has exited after a cut answer.
+pub const CLIENT_EXIT_MS: u64 = 3 * 1000;
 /// Longest line of an agent's stream that is read; onloop skips a longer one with a note.
 pub const AGENT_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// Most requests to a model, per turn, whose tokens are counted separately. With more, the number

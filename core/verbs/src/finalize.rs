@@ -4,7 +4,7 @@ use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
-use onloop_engine::run::change::change;
+use onloop_engine::run::change::{change, demand_running};
 use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_end, snapshot_work};
 use onloop_engine::run::checks::{CheckOptions, repeat_checks};
 use onloop_engine::run::decider::demand_person;
@@ -56,6 +56,9 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
 async fn repeat_and_end(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if store.run().is_over() {
         return Ok(());
+    }
+    if matches!(store.run().next(), Next::Review { step: None } | Next::Repeat) {
+        demand_running(store.run(), "its checks can be repeated")?;
     }
     if store.run().next() == (Next::Review { step: None }) {
         review_driven(io, store, None).await?;

@@ -142,7 +142,7 @@ async fn prepare_and_write(io: &Io, args: &BeginArgs) -> Result<(String, Prepare
 }
 
 /// Says which runs of the workflow `file` are unfinished: the caller may have overlooked them.
-async fn warn_of_unfinished(io: &Io, file: &str) {
+pub(crate) async fn warn_of_unfinished(io: &Io, file: &str) {
     let stores = find_all(io).await.into_iter().filter_map(Found::into_store);
     for store in stores.filter(|store| is_of(store.run(), file) && !store.run().is_over()) {
         let id = &store.run().id;

@@ -1,5 +1,6 @@
 //! `onloop prepare FILE`: preflight alone, for an agent that drives the run itself.
 
+use crate::init::warn_of_unfinished;
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
@@ -42,6 +43,7 @@ pub(crate) async fn prepare(io: &Io, args: &PrepareArgs) -> Result<Exit, Command
     };
     let prepared = preflight(io, &plan, &args.file, &flags).await;
     let prepared = prepared.map_err(CommandError::step_by_step)?;
+    warn_of_unfinished(io, &prepared.source_workflow_path).await;
     io.result(documents::prepared::render(&prepared, &args.executor_mode) + "\n").await;
     Ok(Exit::Done)
 }

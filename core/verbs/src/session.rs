@@ -219,6 +219,7 @@ pub async fn session_clear(io: &Io, args: &SessionClearArgs) -> Result<Exit, Com
     if !sessions.clear(&id).await? {
         return Err(missing(&id));
     }
+    note(io, &id, "forgotten by `onloop session clear`").await;
     io.note(format!("Session {id} is forgotten")).await;
     Ok(Exit::Done)
 }
@@ -249,18 +250,25 @@ async fn end(
     match ended {
         None => return Err(missing(id)),
         Some(false) => {}
-        Some(true) => {
-            let entry = AuditEntry::new(at, AuditEvent::Session, &format!("ended {by}"));
-            let (session, folder) = (Some(id.to_string()), Some(io.start().cwd.clone()));
-            audit_log::note(io, AuditEntry { session, folder, ..entry }).await;
-        }
+        Some(true) => note(io, id, &format!("ended {by}")).await,
     }
     io.note(format!("Session {id} is {}; it is not continued any more", ending.as_str())).await;
-    let resume = format!("the chat of session {id}");
+    let places = session_places::all(io).await;
+    let resume = match places.iter().find(|place| place.id == *id) {
+        Some(place) => place.host.resume_command(id.as_str()),
+        None => format!("the chat of session {id}"),
+    };
     let place =
         NotificationContext { folder: &io.start().cwd, resume: &resume, time_left_ms: None };
     notify::session::deliver(io, &config, sessions, id, place).await?;
     Ok(Exit::Done)
+}
+
+/// Notes in the audit log what a command did to a session.
+async fn note(io: &Io, id: &SessionId, what: &str) {
+    let entry = AuditEntry::new(io.now(), AuditEvent::Session, what);
+    let (session, folder) = (Some(id.to_string()), Some(io.start().cwd.clone()));
+    audit_log::note(io, AuditEntry { session, folder, ..entry }).await;
 }
 
 async fn known(io: &Io, id: &str) -> Result<(Sessions, SessionId), CommandError> {

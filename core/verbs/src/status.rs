@@ -6,6 +6,7 @@ use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
 use onloop_engine::lookup::select::{Fitting, RunName, open};
+use onloop_engine::run::adopt::warn_of_edit;
 use onloop_engine::run::advice::pull_request_commands;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::driver_lock::driving_of;
@@ -303,6 +304,7 @@ pub async fn next(io: &Io, args: &NextArgs) -> Result<Exit, CommandError> {
     let for_agent = args.for_agent || io.env("ONLOOP_STEP").is_some();
     let store = open(io, args.run.as_deref(), Fitting::Unfinished).await?;
     let next = instruction_of(io, &store).await;
+    warn_of_edit(io, &store).await;
     io.result(next_words(store.run(), &next, for_agent, args.json)).await;
     Ok(Exit::Done)
 }
@@ -311,13 +313,9 @@ fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> Str
     let waits = next.needs_person && for_agent;
     let commands = if waits { &[] } else { next.commands.as_slice() };
     if json {
-        let command = match commands {
-            [command] => Some(command),
-            _ => None,
-        };
         return json_lines(&serde_json::json!({
             "run_id": run.id, "status": run.status.as_str(), "action": next.action,
-            "step": next.step, "command": command, "commands": commands,
+            "step": next.step, "command": next.command(), "commands": commands,
             "needs_person": next.needs_person, "driver": next.driver,
         }));
     }

@@ -3,8 +3,9 @@
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
-use onloop_engine::run::advice::resume_command;
-use onloop_engine::run::change::{change, change_by, not_now};
+use onloop_engine::run::adopt::warn_of_edit;
+use onloop_engine::run::advice::first_command;
+use onloop_engine::run::change::{change, change_by, demand_running, not_now};
 use onloop_engine::run::checkpoint::{
     CheckpointOutcome, checkpoint_and_commit, checkpoint_turn, checkpoint_verified,
 };
@@ -19,8 +20,8 @@ use onloop_engine::run::step_line::say_step;
 use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{
-    BlockReason, DecisionChannel, Event, Next, Question, Refusal, RunStatus, StepRecord,
-    StepStatus, checked_lines, step_list,
+    BlockReason, DecisionChannel, Event, Next, Question, Refusal, StepRecord, StepStatus,
+    checked_lines, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -84,6 +85,7 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
     let number = args.step;
     match args.action {
         StepAction::Start => {
+            warn_of_edit(io, &store).await;
             end_survivors(io, store.run()).await?;
             set_up(io, &mut store).await?;
             change(io, &mut store, Event::StepStarted { step: number }).await?;
@@ -104,8 +106,8 @@ async fn perform(io: &Io, args: &StepArgs) -> Result<Exit, CommandError> {
         StepAction::Reopen => {
             let event = Event::StepReopened { step: number, reason };
             change_by(io, &mut store, event, Some(decider(io, DecisionChannel::Command))).await?;
-            let command = resume_command(store.run());
             say_step(io, store.run(), number, &format!("reopened step {number}"), args.json).await;
+            let command = first_command(store.run()).1;
             io.note(format!("This tries it again:\n  {command}")).await;
             Ok(Exit::Done)
         }
@@ -136,6 +138,7 @@ async fn set_up(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     if !setup::is_due(store.run()) {
         return Ok(());
     }
+    demand_running(store.run(), "a step can be started")?;
     let sandbox = Sandbox::of(io, store.run()).await?;
     if let Err(error) = drive_alone(io, store).await {
         sandbox.end(io).await;
@@ -200,14 +203,16 @@ async fn verify(
 /// an interrupted one without checks: verifying it would take it as done.
 fn demand_verifiable(store: &Store, number: u32) -> Result<(), CommandError> {
     if store.run().step(number).is_some_and(StepRecord::is_stale) || review_is_due(store, number) {
-        return Ok(());
+        return demand_running(store.run(), "a step can be verified");
     }
     if store.run().next() == Next::Ask(Question::Interrupted { step: number }) {
         let what = format!("step {number} was interrupted, and it has no check");
         return Err(not_now(store.run(), CommandError::failed(what)));
     }
     let error: CommandError = match store.run().step(number).map(|record| &record.status) {
-        Some(StepStatus::InProgress(_)) => return Ok(()),
+        Some(StepStatus::InProgress(_)) => {
+            return demand_running(store.run(), "a step can be verified");
+        }
         None => Refusal::NoSuchStep { step: number }.into(),
         Some(status) => {
             let (status, expected) = (status.as_str(), "`in_progress`");
@@ -312,15 +317,7 @@ async fn retry(io: &Io, store: &Store, number: u32, as_json: bool) -> Result<Exi
     let Some(record) = run.step(number) else {
         return Err(not_now(run, Refusal::NoSuchStep { step: number }));
     };
-    if run.status != RunStatus::Running {
-        let status = run.status.as_str();
-        return Err(not_now(
-            run,
-            CommandError::failed(format!(
-                "the run is `{status}`, and a step can be retried only while the run is `running`"
-            )),
-        ));
-    }
+    demand_running(run, "a step can be retried")?;
     match &record.status {
         StepStatus::Failed { .. } if record.may_retry() => {
             let (next, last) = (record.attempts + 1, record.last_attempt());

@@ -91,7 +91,8 @@ fn what_is_dropped_is_said() {
     let review = "cat > /dev/null; printf 'FEATURE_REVIEW_REQUIRED\\nFEATURE_FILE=.ai/features/F.md\\n\
                   NEXT_COMMAND=rw-planner\\n'";
     let run = project.onloop(&["auto", "--agent-command", review]);
-    let next = "note: do what the hint says with `.ai/features/F.md`; then `onloop auto` goes on\n";
+    let next =
+        "note: do what the hint says with `.ai/features/F.md`; then `onloop auto` continues\n";
     assert_eq!((run.exit, run.stderr.as_str()), (Some(10), next));
 }
 
@@ -107,11 +108,20 @@ fn a_route_is_that_of_a_run_wherever_its_options_stand() {
     assert_eq!(target(&["route", "--profile", "v1", "a summary"]), "rw-loop");
     assert_eq!(target(&["--profile", "v1", "route", "a summary"]), "rw-loop");
     assert_eq!(target(&["route", "--profile", "v3", "a summary"]), "rw-planner");
+    let counting = ["--agent-command", "echo x >> called; echo NEXT_COMMAND=done"];
+    for flags in [&["--hitl"][..], &["--max-cycles=2"], &["--max-cycles", "2", "--no-hitl"]] {
+        assert_eq!(target(&[flags, &["route"]].concat()), "rw-loop");
+        assert_eq!(target(&[flags, &counting, &["route"]].concat()), "rw-loop");
+    }
+    assert!(!project.path("called").exists());
 }
 
 #[test]
 fn a_stop_says_why_on_standard_error() {
     let project = workspace("# Progress\n");
+    let none = project.onloop(&["auto", "begin", "--no-subagents", "x"]);
+    assert_eq!(none.exit, Some(23));
+    assert!(none.stderr.starts_with("note: this host starts no child agents"), "{}", none.stderr);
     let undecided = project.onloop(&["auto", "--agent-command", "true"]);
     assert_eq!(undecided.exit, Some(14));
     assert!(undecided.stderr.contains("`.ai/PROGRESS.md` has no tasks"), "{}", undecided.stderr);

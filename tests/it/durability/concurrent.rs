@@ -127,7 +127,8 @@ fn of_many_that_resume_at_once_exactly_one_works() {
     for round in 0..rounds(2, 20) {
         let project = project("", steps);
         project.onloop(&["init", crate::run::FILE]).expect_exit(0);
-        let mut children: Vec<_> = (0..8).map(|_| begin(&project, &["resume"])).collect();
+        let mut children: Vec<_> =
+            (0..8).map(|_| begin(&project, &["resume", "--agent", "script"])).collect();
         // All but one end while that one waits.
         crate::run::wait_until("seven are refused", || {
             let ended = |child: &mut Child| child.try_wait().unwrap().is_some();

@@ -127,6 +127,47 @@ fn an_answer_that_was_cut_is_continued_and_counted() {
 }
 
 #[test]
+fn an_answer_that_was_cut_waits_for_a_person_where_its_client_has_exited() {
+    let mut host = machine();
+    host.ancestors =
+        vec![ProcessIdentity { pid: 7, host: "sim".to_owned(), started: "70".to_owned() }];
+    let leaves = host.now().as_millis() + 1000;
+    host.client_leaves_at = Some(Timestamp::from_millis(leaves));
+    assert_eq!(hook(&mut host, &failed("max_output_tokens", "cut")), Ended::Exit(Exit::Done));
+    assert_eq!(session(&host)["continuation_count"], 0);
+    let said = listed(&mut host);
+    let why = "⏸ s1  waits for you: its answer was cut at the output limit, and its client";
+    assert!(said.starts_with(why), "{said}");
+}
+
+#[test]
+fn each_end_is_in_the_log_also_without_the_file() {
+    let stop = json!({ "session_id": "s1", "hook_event_name": "Stop",
+        "last_assistant_message": "I have done a part of it." });
+    for clears in [true, false] {
+        let mut host = machine();
+        let why = match clears {
+            true => {
+                assert_eq!(
+                    host.run(&["onloop", "session", "clear", "s1"]),
+                    Ended::Exit(Exit::Done)
+                );
+                "forgotten by `onloop session clear`"
+            }
+            false => {
+                host.disk.remove("/demo/.tmp/hooked-sessions/s1.json");
+                "ended: its file was removed"
+            }
+        };
+        assert_eq!(hook(&mut host, &stop), Ended::Exit(Exit::Done));
+        assert_eq!(hook(&mut host, &stop), Ended::Exit(Exit::Done));
+        let log = host.disk.text("/state/audit.jsonl");
+        assert_eq!(log.matches(why).count(), 1, "{log}");
+        assert_eq!(log.matches("its file was removed").count(), usize::from(!clears), "{log}");
+    }
+}
+
+#[test]
 fn what_a_person_has_ended_is_not_waited_for() {
     let mut host = machine();
     host.run(&["onloop", "session", "stop", "s1"]);

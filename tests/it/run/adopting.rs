@@ -61,6 +61,27 @@ fn an_edit_in_ones_own_checkout_is_noticed_and_offered() {
 }
 
 #[test]
+fn after_an_edit_the_choices_are_named() {
+    let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e done\n";
+    let project = super::project("", steps);
+    super::run(&project, &["--agent-command", "true"]).expect_exit(1);
+    let id = project.kept_ids().remove(0);
+    project.write(FILE, workflow("", &steps.replace("-e done", "-e new")));
+    let next = project.onloop(&["next"]).expect_exit(0).stdout;
+    let choices = format!(
+        "blocked (step 1)\nonloop resume {id} --adopt\nonloop resume {id} --no-adopt\n\
+         onloop step 1 reopen"
+    );
+    assert!(next.starts_with(&choices), "{next}");
+    let status = project.onloop(&["status", &id]).expect_exit(0).stderr;
+    let said = "\nThe workflow file was edited since the run began. ";
+    assert!(status.starts_with(said), "{status}");
+    assert!(!status.contains(&format!("onloop resume {id}\n")), "{status}");
+    project.write("new", "");
+    project.onloop(&["resume", &id, "--adopt"]).expect_exit(0);
+}
+
+#[test]
 fn what_was_adopted_and_not_copied_is_copied_later() {
     let (project, id, there) = started();
     let before = project.read(&there);

@@ -66,6 +66,71 @@ fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
     assert!(line.contains(r#""channel":"command""#), "{line}");
 }
 
+/// A run that an agent drives by verbs, its id, and an agent on PATH that leaves a file when it is
+/// started.
+fn by_verbs(front: &str) -> (Workspace, String) {
+    let step = "- [ ] **Step 1: Only**\naction: go\nloop: until it is mended\nmax_iterations: 9\n\
+                verify: test -e mended\n";
+    let project = project(front, step);
+    project.write("../bin/claude", "#!/bin/sh\ncat > /dev/null\ntouch started\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(project.path("../bin/claude"), mode).unwrap();
+    let id = project.onloop(&["init", super::FILE]).expect_exit(0).stdout.trim().to_owned();
+    (project, id)
+}
+
+/// The commands that `next` names.
+fn named(project: &Workspace) -> Vec<String> {
+    let next = project.onloop(&["next"]).expect_exit(0).stdout;
+    next.lines().skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn no_agent_is_started_for_a_run_that_an_agent_drives_by_verbs() {
+    let (project, id) = by_verbs("max_total_attempts: 1\n");
+    let start = format!("onloop step 1 start --run-id {id}");
+    let status = project.onloop(&["status", &id]).expect_exit(0).stderr;
+    let continues = format!("continues with:\n  onloop next --run-id {id}\n");
+    assert!(status.ends_with(&continues), "{status}");
+    project.shell(&start).expect_exit(0);
+    project.onloop(&["step", "1", "verify"]).expect_exit(1);
+    let raise = format!("onloop resume {id} --raise max_total_attempts=unlimited");
+    assert_eq!(named(&project), [raise.as_str()]);
+    let json = project.onloop(&["next", "--json"]).expect_exit(0).stdout;
+    assert!(json.contains("\"command\": null") && json.contains(&raise), "{json}");
+    let given = project.shell(&raise).expect_exit(3);
+    assert!(given.stderr.contains("no agent was started"), "{}", given.stderr);
+    assert_eq!(named(&project), [start.as_str()]);
+    project.shell(&start).expect_exit(0);
+    project.onloop(&["step", "1", "block", "--reason", "why"]).expect_exit(0);
+    let status = project.onloop(&["status", &id]).expect_exit(0).stderr;
+    assert!(!status.contains("onloop resume"), "{status}");
+    let reopened = project.onloop(&["step", "1", "reopen", "--reason", "ok"]).expect_exit(0);
+    let again = format!("This tries it again:\n  onloop next --run-id {id}\n");
+    assert_eq!(reopened.stderr, again);
+    project.onloop(&["resume"]).expect_exit(3);
+    project.shell(&start).expect_exit(0);
+    assert!(!project.path("started").exists());
+    project.onloop(&["resume", "--agent", "claude"]).expect_exit(1);
+    assert!(project.path("started").exists());
+}
+
+#[test]
+fn an_agent_that_drives_by_verbs_hears_of_an_edited_workflow_and_a_person_adopts_it() {
+    let (project, id) = by_verbs("");
+    let edited = project.read(super::FILE).replace("test -e mended", "true");
+    project.write(super::FILE, edited);
+    let warning = "warning: the workflow file was edited since the run began";
+    for words in [&["next"][..], &["step", "1", "start"]] {
+        let said = project.onloop(words).expect_exit(0).stderr;
+        assert!(said.starts_with(warning) && said.contains("--adopt"), "{said}");
+    }
+    project.onloop(&["resume", &id]).expect_exit(4);
+    project.onloop(&["resume", &id, "--adopt"]).expect_exit(3);
+    project.onloop(&["step", "1", "verify"]).expect_exit(0);
+    assert!(!project.path("started").exists());
+}
+
 #[test]
 fn a_failed_step_at_its_limit_does_not_leave_the_run_running() {
     let project = failing("until it is mended\nmax_iterations: 2");

@@ -42,6 +42,30 @@ fn an_interrupt_saves_and_the_printed_command_verifies_before_it_acts() {
 }
 
 #[test]
+fn a_verb_on_an_interrupted_run_says_that_it_is_paused() {
+    let project = waiting();
+    interrupted(&project, Signal::INT).expect_exit(130);
+    let refused = project.onloop(&["step", "2", "verify"]).expect_exit(1).stderr;
+    let why = "error: the run is `paused`, and a step can be verified only while";
+    assert!(crate::flat(&refused).starts_with(why), "{refused}");
+    assert!(refused.contains("onloop next --run-id "), "{refused}");
+}
+
+#[test]
+fn a_driven_run_is_named_with_its_driver_and_without_a_command_that_is_refused() {
+    let project = waiting();
+    let child = begin(&project, &["run", "--mode", "none"]);
+    wait_until("the agent acts", || project.path("acted").exists());
+    let id = project.kept_ids().remove(0);
+    let status = project.onloop(&["status", &id]).expect_exit(0).stderr;
+    let driven =
+        format!("\nProcess {} drives this run. Watch it:\n  onloop watch {id}\n", child.id());
+    assert_eq!(status, driven);
+    project.write("go", "");
+    output_of(child).expect_exit(0);
+}
+
+#[test]
 fn a_resumed_run_keeps_its_agent_and_options() {
     let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e done\n";
     let project = project("", steps);

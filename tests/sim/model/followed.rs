@@ -139,10 +139,9 @@ impl Followed {
         let shape = command.replace(&before.id, "ID").replace(|c: char| c.is_ascii_digit(), "N");
         self.named.push(format!("{}: {shape}", next["action"].as_str().unwrap_or_default()));
         let mut command = command.replace("TEXT", "why");
-        if command.starts_with("onloop resume ") {
-            // The refusal of a plan that was edited names the first, that of a run without an agent
-            // the second.
-            command += " --adopt --agent-command the-agent";
+        if command.starts_with("onloop resume ") && !self.by_verbs {
+            // The refusal of a run without an agent names it.
+            command += " --agent-command the-agent";
         }
         let ended = self.perform(&command);
         if ![Exit::Done, Exit::Failed, Exit::Paused].map(Ended::Exit).contains(&ended) {

@@ -227,7 +227,11 @@ impl Auto {
             value.clone().unwrap_or_else(|| OneLine::from(fallback))
         };
         let file = or(&review.file, latest_feature.as_deref().unwrap_or("none"));
-        let next = format!("do what the hint says with `{file}`; then `onloop auto` goes on");
+        let with = match file.as_str() {
+            "none" => String::new(),
+            file => format!(" with `{file}`"),
+        };
+        let next = format!("do what the hint says{with}; then `onloop auto` continues");
         let tokens = vec![
             Token::ReviewRequired,
             Token::ReviewReason(or(&review.reason, "APPROVAL_MISSING")),

@@ -102,6 +102,10 @@ async fn notice_of(
         SessionState::Ended(ending) => format!("is {}", ending.as_str()),
         SessionState::Open(_) => "is not continued".to_owned(),
     };
+    let what = match &session.state {
+        SessionState::Ended(ending) if ending.is_done() => "Look at it",
+        SessionState::Ended(_) | SessionState::Open(_) => "Continue it",
+    };
     let reason = session.reason.as_deref().map(text::one_line);
     let folder = text::one_line(place.folder);
     let mut facts = reason.map(|reason| format!("{reason}\n")).unwrap_or_default();
@@ -120,7 +124,7 @@ async fn notice_of(
         at: io.now(),
         title: format!("Session {short} ({workflow}) {how}"),
         facts: io.redacted(&facts),
-        advice: format!("Continue it:\n  {}", place.resume.trim_matches('`')),
+        advice: format!("{what}:\n  {}", place.resume.trim_matches('`')),
         run_id: session.run_id.clone(),
         session_id: Some(id.as_str().to_owned()),
         step: None,

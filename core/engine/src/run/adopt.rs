@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::error::{CommandError, ErrorKind};
 use crate::run::begin::invalid_workflow;
-use crate::state::store::Store;
+use crate::state::store::{Paths, Store};
 use onloop_documents::ledger;
 use onloop_effect::{Durability, Expect, Failure, Io, Version};
 use onloop_run::{Adoption, Event, Run, Written};
@@ -35,6 +35,16 @@ struct Looked {
     diagnostics: Vec<Diagnostic>,
 }
 
+/// How the workflow files stand beside the plan of a run.
+enum Comparison {
+    /// They say what the run does, or cannot be looked at.
+    Same,
+    /// The file at `from` was adopted, and the power went before it was copied.
+    LeftOver { from: Looked, to: Looked },
+    /// `file` was edited; `copy_to` is where the run works, where that is another file.
+    Edited { file: Looked, copy_to: Option<Looked> },
+}
+
 /// Makes sure that the workflow file still says what the run does: the one where the run works, and
 /// the one that the person started it with where that is another.
 ///
@@ -48,51 +58,78 @@ pub(crate) async fn agree(
     edited: Edited,
     again: &str,
 ) -> Result<(), CommandError> {
-    let place = &store.run().place;
-    let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
-    if store.run().settings.plan_digest.is_empty() || store.run().fork_of.is_some() {
-        // Records of older generations are not bound to a file, and a fork to the one of its run.
-        return Ok(());
-    }
-    let worked_on = match look(io, &path).await {
-        Ok(looked) => Some(looked),
-        Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
+    match compare(io, store.paths(), store.run()).await {
+        Ok(Comparison::Same) => Ok(()),
+        Ok(Comparison::LeftOver { from, to }) => copy(io, &from, &to).await,
+        Ok(Comparison::Edited { file, copy_to }) => {
+            settle(io, store, (edited, again), &file, copy_to.as_ref()).await
+        }
+        Err(failure) if failure.is_interrupted() => Err(CommandError::interrupted()),
         Err(failure) => {
             // The record holds everything that the run needs.
             io.note(format!("warning: the workflow file is not looked at: {failure}")).await;
-            None
+            Ok(())
         }
-    };
-    let source = source.filter(|source| *source != path);
-    let source = match &source {
+    }
+}
+
+/// Whether a person has to say what becomes of an edited workflow file before the run continues.
+pub(crate) async fn is_edited(io: &Io, paths: &Paths, run: &Run) -> bool {
+    match compare(io, paths, run).await {
+        Ok(Comparison::Edited { file, copy_to: _ }) => {
+            file.plan.is_none_or(|plan| !differences(run, &plan).is_empty())
+        }
+        Ok(Comparison::Same | Comparison::LeftOver { .. }) | Err(_) => false,
+    }
+}
+
+/// Warns the agent that drives a run by verbs of an edited workflow file: the run keeps its plan until a
+/// person decides otherwise.
+pub async fn warn_of_edit(io: &Io, store: &Store) {
+    let run = store.run();
+    if run.is_driven_by_verbs() && is_edited(io, store.paths(), run).await {
+        let id = &run.id;
+        io.note(format!(
+            "warning: the workflow file was edited since the run began; the run keeps its plan\n  \
+             fix: if a person wants the edited file to be used:\n    onloop resume {id} --adopt"
+        ))
+        .await;
+    }
+}
+
+async fn compare(io: &Io, paths: &Paths, run: &Run) -> Result<Comparison, Failure> {
+    let place = &run.place;
+    let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
+    if run.settings.plan_digest.is_empty() || run.fork_of.is_some() {
+        // Records of older generations are not bound to a file, and a fork to the one of its run.
+        return Ok(Comparison::Same);
+    }
+    let worked_on = look(io, &path).await?;
+    let source = match source.filter(|source| *source != path) {
         // A person may have switched branches: nothing there is no edit.
-        Some(source) => look(io, source).await.ok(),
+        Some(source) => look(io, &source).await.ok(),
         None => None,
     };
     let known = match source {
-        Some(_) => plans_of(io, store).await,
+        Some(_) => plans_of(io, paths).await,
         None => BTreeSet::new(),
     };
-    if let Some(worked_on) = worked_on {
-        let is_left_over = |plan: &Plan, source: &Looked| {
-            let adopted = source.plan.as_ref().map(|plan| &plan.digest);
-            known.contains(&plan.digest) && adopted == Some(&store.run().settings.plan_digest)
-        };
-        match (&worked_on.plan, &source) {
-            (Some(plan), _) if plan.digest == store.run().settings.plan_digest => {}
-            // It was adopted, and the power went before it was copied.
-            (Some(plan), Some(source)) if is_left_over(plan, source) => {
-                return copy(io, source, &worked_on).await;
-            }
-            (Some(_) | None, _) => {
-                return settle(io, store, (edited, again), &worked_on, None).await;
-            }
+    let digest = &run.settings.plan_digest;
+    let is_left_over = |plan: &Plan, source: &Looked| {
+        let adopted = source.plan.as_ref().map(|plan| &plan.digest);
+        known.contains(&plan.digest) && adopted == Some(digest)
+    };
+    let is_unchanged = worked_on.plan.as_ref().is_some_and(|plan| plan.digest == *digest);
+    Ok(match (&worked_on.plan, source) {
+        (_, Some(source)) if is_unchanged && is_new(&source, &known) => {
+            Comparison::Edited { file: source, copy_to: Some(worked_on) }
         }
-        if let Some(source) = source.filter(|source| is_edited(source, &known)) {
-            return settle(io, store, (edited, again), &source, Some(&worked_on)).await;
+        (_, _) if is_unchanged => Comparison::Same,
+        (Some(plan), Some(source)) if is_left_over(plan, &source) => {
+            Comparison::LeftOver { from: source, to: worked_on }
         }
-    }
-    Ok(())
+        (Some(_) | None, _) => Comparison::Edited { file: worked_on, copy_to: None },
+    })
 }
 
 async fn look(io: &Io, path: &str) -> Result<Looked, Failure> {
@@ -103,9 +140,9 @@ async fn look(io: &Io, path: &str) -> Result<Looked, Failure> {
 }
 
 /// Digests of every plan that the run has had.
-async fn plans_of(io: &Io, store: &Store) -> BTreeSet<String> {
+async fn plans_of(io: &Io, paths: &Paths) -> BTreeSet<String> {
     let mut known = BTreeSet::new();
-    if let Ok((bytes, _)) = io.read(&store.paths().ledger(), limits::RECORD_BYTES).await {
+    if let Ok((bytes, _)) = io.read(&paths.ledger(), limits::RECORD_BYTES).await {
         let add = |_, run: &Run| {
             known.insert(run.settings.plan_digest.clone());
         };
@@ -117,7 +154,7 @@ async fn plans_of(io: &Io, store: &Store) -> BTreeSet<String> {
 
 /// Whether the file in the person's own checkout is none that the run has ever had. One with errors is
 /// still being written.
-fn is_edited(source: &Looked, known: &BTreeSet<String>) -> bool {
+fn is_new(source: &Looked, known: &BTreeSet<String>) -> bool {
     source.plan.as_ref().is_some_and(|plan| !known.contains(&plan.digest))
 }
 

@@ -78,6 +78,12 @@ pub fn next_commands(run: &Run) -> String {
              End the run:\n  onloop abandon {id} --reason TEXT",
             redo_command(run, blocker.step)
         ),
+        Next::Blocked(blocker) if run.is_driven_by_verbs() => format!(
+            "Fix the cause, then have its agent try again, with a note for it:\n  \
+             onloop step {} reopen --reason TEXT --run-id {id}\n\
+             End the run:\n  onloop abandon {id} --reason TEXT",
+            blocker.step
+        ),
         Next::Blocked(blocker) => format!(
             "Fix the cause, then continue (verifies first, then tries again):\n  {resume}\n\
              Try again at once, with a note for the agent:\n  \
@@ -93,6 +99,9 @@ pub fn next_commands(run: &Run) -> String {
                 "Continue when the limit ends, with another agent (--agent NAME), or wait\nlonger \
              (--max-wait TIME):\n  {resume}"
             )
+        }
+        _ if continues_by_verbs(run) => {
+            format!("The agent that drives it continues with:\n  {}", next_verb(run))
         }
         Next::Start { .. }
         | Next::Act { .. }
@@ -124,8 +133,18 @@ pub fn first_command(run: &Run) -> (String, String) {
             let what = format!("{}; approve it", run.waits_for(&question));
             (what, format!("onloop approve {id}"))
         }
+        _ if continues_by_verbs(run) => (format!("see how run `{id}` continues"), next_verb(run)),
         _ => (format!("continue run `{id}`"), resume_command(run)),
     }
+}
+
+/// Whether an agent drives the run by verbs, and can go on: no other agent is started for it.
+fn continues_by_verbs(run: &Run) -> bool {
+    run.is_driven_by_verbs() && run.status == RunStatus::Running
+}
+
+fn next_verb(run: &Run) -> String {
+    format!("onloop next --run-id {}", run.id)
 }
 
 /// The commands for a pull request that onloop does not follow any more.

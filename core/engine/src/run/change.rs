@@ -58,6 +58,20 @@ fn stopped_as(run: &Run) -> Option<RunStatus> {
     (run.attention().is_some() || run.is_over()).then_some(run.status)
 }
 
+/// Refuses work for a run that does not run, before any of it is done.
+///
+/// # Errors
+///
+/// The run is paused, blocked or over; the error says what comes next.
+pub fn demand_running(run: &Run, what: &str) -> Result<(), CommandError> {
+    if run.status == RunStatus::Running {
+        return Ok(());
+    }
+    let status = run.status.as_str();
+    let error = format!("the run is `{status}`, and {what} only while the run is `running`");
+    Err(not_now(run, CommandError::failed(error)))
+}
+
 /// `error` with how the run stands and what comes next, for an agent that drives it step by step.
 /// Commands that only a person may run are not named.
 pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {

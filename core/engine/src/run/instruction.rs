@@ -1,9 +1,10 @@
 //! What should happen to a run now, as commands that can be typed.
 
+use crate::run::adopt::is_edited;
 use crate::run::advice::{raise_options, resume_command};
 use crate::run::driver_lock::driver_of;
-use crate::state::store::Store;
-use onloop_effect::Io;
+use crate::state::store::{Paths, Store};
+use onloop_effect::{Io, LockHolder};
 use onloop_run::{Next, Question, Run, RunStatus, StepRecord};
 use onloop_syntax::text;
 
@@ -34,16 +35,32 @@ impl Instruction {
 
 /// What should happen to a stored run now. While another process drives the run, only its decisions
 /// can be taken from outside: everything else is that process's work, and no command is named.
+/// After an edit of the workflow file, `resume` is named with each choice that it accepts.
 pub async fn instruction_of(io: &Io, store: &Store) -> Instruction {
-    let instruction = instruction(store.run());
-    let is_decision =
-        matches!(store.run().next(), Next::Ask(Question::Gate { .. } | Question::Review { .. }));
-    match driver_of(io, store.paths()).await {
-        Some(holder) if !is_decision => {
-            Instruction { commands: Vec::new(), driver: Some(holder.process.pid), ..instruction }
-        }
-        Some(_) | None => instruction,
+    let (run, paths) = (store.run(), store.paths());
+    let instruction = instruction(run);
+    if let Some(driver) = driver_beside(io, paths, run).await {
+        let driver = Some(driver.process.pid);
+        return Instruction { commands: Vec::new(), driver, ..instruction };
     }
+    let resume = resume_command(run);
+    let resumes = |command: &String| command.starts_with(&resume);
+    if !instruction.commands.iter().any(resumes) || !is_edited(io, paths, run).await {
+        return instruction;
+    }
+    let choices = instruction.commands.iter().flat_map(|command| match resumes(command) {
+        true => vec![format!("{command} --adopt"), format!("{command} --no-adopt")],
+        false => vec![command.clone()],
+    });
+    Instruction { commands: choices.collect(), needs_person: true, ..instruction }
+}
+
+/// The other process that drives the run; `None` also where a decision is due, which can be taken
+/// beside it.
+pub(crate) async fn driver_beside(io: &Io, paths: &Paths, run: &Run) -> Option<LockHolder> {
+    let is_decision =
+        matches!(run.next(), Next::Ask(Question::Gate { .. } | Question::Review { .. }));
+    driver_of(io, paths).await.filter(|_| !is_decision)
 }
 
 /// What should happen to `run` now, if no process drives it. Each command that is named is accepted
@@ -65,7 +82,8 @@ pub fn instruction(run: &Run) -> Instruction {
     let abandon = || format!("onloop abandon {id} --reason TEXT");
     let resume = || resume_command(run);
     let is_by_verbs = run.is_driven_by_verbs();
-    // An agent that drives a run by verbs must not start another agent inside itself.
+    // An agent that drives a run by verbs must not start another agent inside itself. `resume` gives
+    // the run back to it.
     let finalize = || match is_by_verbs {
         true => format!("onloop finalize --run-id {id}"),
         false => resume(),

@@ -81,6 +81,8 @@ enum Prepared {
     Finished,
     /// Only the pull request of the run with this id is left to follow.
     PullRequest(String),
+    /// The agent that drives this run by verbs continues it.
+    GivenBack(String),
 }
 
 /// Prepares the run that is meant and drives it.
@@ -112,6 +114,8 @@ pub async fn resume_run(io: &Io, args: &ResumeArgs) -> Result<RunEnd, CommandErr
         Prepared::PullRequest(id) => {
             Ok(RunEnd { exit: Exit::Done, id: Some(id), pull_request_is_due: true })
         }
+        // It has not ended, so nothing that follows a completed run may follow.
+        Prepared::GivenBack(id) => Ok(RunEnd::of(Exit::Paused, Some(id))),
         Prepared::Driven(store, driver) => {
             let exit = attach(io, &store, &driver).await?;
             Ok(RunEnd::of(exit, Some(store.run().id.clone())))
@@ -186,6 +190,10 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
     }
     let timeouts = drive.timeouts()?;
     let budgets = raised(&store, &args.raise)?;
+    if store.run().is_driven_by_verbs() && !drive.agent.is_named() {
+        give_back(io, &mut store, args, budgets).await?;
+        return Ok(Prepared::GivenBack(id));
+    }
     let asked = (store.run().settings.confine, run_asks_for_names(store.run()));
     let mut sandbox = drive.sandbox(io, &root, asked).await?;
     if let Err(error) = may_be_confined(io, &store, &drive, &sandbox).await {
@@ -244,6 +252,41 @@ async fn over(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     }
 }
 
+/// Records what a person decides about a run that an agent drives by verbs, and says what comes next.
+/// Only an agent that is named is started: the one that drives may be what called us.
+async fn give_back(
+    io: &Io,
+    store: &mut Store,
+    args: &ResumeArgs,
+    budgets: Option<Budgets>,
+) -> Result<(), CommandError> {
+    become_driver(io, store, args).await?;
+    let recorded = match agree(io, store, args).await {
+        Ok(()) => record_decisions(io, store, args, budgets).await,
+        Err(error) => Err(error),
+    };
+    let _ = io.unlock(&store.paths().driver_lock()).await;
+    recorded?;
+    notify::deliver(io, store).await;
+    let id = &store.run().id;
+    io.note(format!(
+        "Run {id} continues by verbs; no agent was started. What comes next:\n  \
+         onloop next --run-id {id}\n\
+         To have onloop start an agent instead:\n  onloop resume {id} --agent NAME"
+    ))
+    .await;
+    Ok(())
+}
+
+/// Becomes the only process that drives the run, and ends what is left of the work before.
+async fn become_driver(io: &Io, store: &mut Store, args: &ResumeArgs) -> Result<(), CommandError> {
+    match args.take_over {
+        true => take_over(io, store, args.reason.as_deref().unwrap_or_default()).await?,
+        false => drive_alone(io, store).await?,
+    }
+    end_survivors(io, store.run()).await
+}
+
 /// Takes the driver's lock and records that the run continues; returns its agents.
 async fn record_resume(
     io: &Io,
@@ -251,20 +294,32 @@ async fn record_resume(
     args: &ResumeArgs,
     (agent, budgets): (&AgentArgs, Option<Budgets>),
 ) -> Result<Vec<Agent>, CommandError> {
-    match args.take_over {
-        true => take_over(io, store, args.reason.as_deref().unwrap_or_default()).await?,
-        false => drive_alone(io, store).await?,
-    }
-    end_survivors(io, store.run()).await?;
+    become_driver(io, store, args).await?;
+    // Before the record changes: without an agent nothing continues.
+    choose(io, store, agent).await?;
+    agree(io, store, args).await?;
+    let agents = choose(io, store, agent).await?;
+    record_decisions(io, store, args, budgets).await?;
+    Ok(agents)
+}
+
+/// Makes sure that the workflow file says what the run does, or does with it what was asked for.
+async fn agree(io: &Io, store: &mut Store, args: &ResumeArgs) -> Result<(), CommandError> {
     let edited = match (args.adopt, args.no_adopt) {
         (true, _) => Edited::Adopted,
         (false, true) => Edited::Left,
         (false, false) => Edited::Told,
     };
-    // Before the record changes: without an agent nothing continues.
-    choose(io, store, agent).await?;
-    adopt::agree(io, store, edited, &args.drive.line()).await?;
-    let agents = choose(io, store, agent).await?;
+    adopt::agree(io, store, edited, &args.drive.line()).await
+}
+
+/// Records that the run continues, and what was decided about it.
+async fn record_decisions(
+    io: &Io,
+    store: &mut Store,
+    args: &ResumeArgs,
+    budgets: Option<Budgets>,
+) -> Result<(), CommandError> {
     let by = Some(decider(io, DecisionChannel::Command));
     if let Some(budgets) = budgets {
         store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
@@ -272,7 +327,12 @@ async fn record_resume(
     if args.accept_review && store.run().reviews.standing.is_some() {
         store.apply_by(Event::VerdictAccepted, by.clone())?;
     }
-    store.apply_by(Event::RunResumed, by.clone())?;
+    let is_raised_only = store.run().status == RunStatus::Running && !args.raise.is_empty();
+    let is_reviewed = store.run().reviews.standing.is_some();
+    if !store.run().is_driven_by_verbs() || !is_raised_only || is_reviewed {
+        // Resuming marks the step under way as interrupted, and its agent may still be at it.
+        store.apply_by(Event::RunResumed, by.clone())?;
+    }
     let next = store.run().next();
     if let (Some(choice), Next::Ask(Question::Interrupted { step })) = (args.interrupted, next) {
         let event = match choice {
@@ -281,8 +341,7 @@ async fn record_resume(
         };
         store.apply_by(event, by)?;
     }
-    store.commit().await?;
-    Ok(agents)
+    Ok(store.commit().await?)
 }
 
 /// `error` with the command for each run that can continue.

@@ -20,6 +20,16 @@ pub async fn forget(io: &Io, folder: &str, id: &str) {
     }
 }
 
+/// Forgets the same, and says whether it was known.
+pub async fn forget_known(io: &Io, folder: &str, id: &str) -> bool {
+    let Ok(home) = StateHome::of(io) else { return false };
+    let is_known = io.stat(&home.session(folder, id)).await.is_ok();
+    if is_known {
+        forget(io, folder, id).await;
+    }
+    is_known
+}
+
 /// The places that are remembered, the newest first. What is beyond [`limits::SESSION_PLACES`] is
 /// forgotten: those sessions are found in their folders alone.
 pub async fn all(io: &Io) -> Vec<SessionPlace> {

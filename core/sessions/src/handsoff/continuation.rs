@@ -142,7 +142,8 @@ impl Session {
             }
         };
         if self.stalled >= stop.most_stalled() {
-            return self.rest(at, Why::Stalled { continuations: self.stalled });
+            // Stops that were let through count on, and were not continued.
+            return self.rest(at, Why::Stalled { continuations: stop.most_stalled() });
         }
         self.stop = stop.evidence.place.clone().map(|place| CountedStop { place, echoes: 0 });
         self.continuation_count = number;
@@ -326,6 +327,7 @@ mod tests {
         let expected = "the last 5 continuations brought no progress: the agent used no tool, or \
                         said the same again";
         assert_eq!(said[limit], expected, "{said:?}");
+        assert_eq!(said[limit + 1], expected, "stops that are let through are no continuations");
         // Whatever the first turn did, and also where the transcript is late.
         for (first, is_late) in [(true, false), (false, false), (true, true)] {
             let idle = (0..limit + 1).map(|n| {

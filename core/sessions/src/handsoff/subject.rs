@@ -2,8 +2,9 @@
 //! sentences, because people have to predict it.
 //!
 //! Only a question or an objection changes the subject, and only for its answer. A prompt is a question
-//! when it ends with a question mark or begins with one of [`QUESTIONS`]. It is an objection when it
-//! tells the agent to stop and says why, or when a `no` is followed by more than a choice.
+//! when it ends with a question mark or begins with one of [`QUESTIONS`]. It is an objection when its
+//! first clause that is more than an answer says only to stop, or when a `no` is followed by more than
+//! a choice. "Yes, stop the server first" is an answer: its clause says what to stop.
 
 /// What a prompt is, as far as a session's goal is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,15 +45,27 @@ const REFUSALS: [&str; 3] = ["no", "nope", "n"];
 const OBJECTIONS: [&str; 6] = ["that", "this", "it", "you", "they", "wrong"];
 
 /// Prompts that are nothing but the wish to pause.
-const PAUSES: [&[&str]; 6] =
-    [&["pause"], &["stop"], &["wait"], &["halt"], &["hold", "on"], &["hold", "it"]];
+const PAUSES: [&[&str]; 11] = [
+    &["pause"],
+    &["stop"],
+    &["stop", "it"],
+    &["stop", "that"],
+    &["stop", "this"],
+    &["stop", "here"],
+    &["stop", "there"],
+    &["wait"],
+    &["halt"],
+    &["hold", "on"],
+    &["hold", "it"],
+];
 
 /// How questions begin that need no question mark.
 pub const QUESTIONS: [&str; 10] =
     ["what", "why", "how", "who", "explain", "describe", "summarize", "summarise", "show", "tell"];
 
 /// Words that may stand before or after any of these.
-const POLITE: [&str; 8] = ["please", "and", "so", "but", "also", "hey", "hi", "now"];
+const POLITE: [&str; 10] =
+    ["please", "and", "so", "but", "also", "hey", "hi", "now", "actually", "well"];
 
 /// What `prompt` is.
 pub fn subject(prompt: &str) -> PromptSubject {
@@ -69,10 +82,7 @@ pub fn subject(prompt: &str) -> PromptSubject {
     // "yes, continue" says both.
     let agreed = after(&[&POLITE[..], &ANSWERS[..]].concat());
     let refused = after(&[&POLITE[..], &REFUSALS[..]].concat());
-    if PAUSES.iter().any(|pause| {
-        begins(refused, pause)
-            && refused[pause.len()..].iter().all(|word| POLITE.contains(&word.as_str()))
-    }) {
+    if is_pause(agreed) {
         return PromptSubject::Pause;
     }
     if GO_ON.iter().any(|go_on| begins(agreed, go_on)) {
@@ -104,16 +114,23 @@ fn objects(words: &[String]) -> bool {
         || PAUSES.iter().any(|pause| begins(words, pause))
 }
 
-/// Whether the first clause says nothing but to stop, and more follows: "stop, that is the wrong
-/// file", but not "stop using tabs".
+/// Whether the first clause that is more than an answer says nothing but to stop, and more follows:
+/// "ok, stop, that is the wrong file", but not "stop using tabs".
 fn stops_first(prompt: &str) -> bool {
-    let Some(at) = prompt.find([',', ';', ':', '.', '!', '—', '–', '\n']).or(prompt.find(" - "))
-    else {
-        return false;
-    };
-    let clause = words(&prompt[..at]);
-    let polite = clause.iter().take_while(|word| POLITE.contains(&word.as_str())).count();
-    PAUSES.iter().any(|pause| clause[polite..] == **pause)
+    let marks = [',', ';', ':', '.', '!', '—', '–', '\n'];
+    let mut clauses = prompt.split(" - ").flat_map(|part| part.split(marks)).map(words);
+    let skipped = [&POLITE[..], &ANSWERS[..]].concat();
+    let said = clauses.find_map(|clause| {
+        let at = clause.iter().position(|word| !skipped.contains(&word.as_str()))?;
+        Some(is_pause(&clause[at..]))
+    });
+    said == Some(true) && clauses.any(|clause| !clause.is_empty())
+}
+
+/// Whether these words are nothing but the wish to pause.
+fn is_pause(words: &[String]) -> bool {
+    let polite = |word: &String| POLITE.contains(&word.as_str());
+    PAUSES.iter().any(|pause| begins(words, pause) && words[pause.len()..].iter().all(polite))
 }
 
 /// The words of a text in lower case, without the punctuation around them and what follows an
@@ -152,6 +169,17 @@ mod tests {
             ("stop, that is the wrong file", Question),
             ("stop - this breaks the API", Question),
             ("no, stop!", Pause),
+            ("ok stop", Pause),
+            ("yes, stop", Pause),
+            ("Actually, stop", Pause),
+            ("okay, stop that please", Pause),
+            ("ok. hold on", Pause),
+            ("ok, stop - this breaks the API", Question),
+            ("yes, wait, I want to look first", Question),
+            ("Actually, stop: that is the wrong file", Question),
+            ("yes, stop the server first", Answer),
+            ("ok, wait for the checks, then merge", Answer),
+            ("ok, stop using tabs", Answer),
             ("no, use postgres", Answer),
             ("no, and add a test", Answer),
             ("no", Answer),

@@ -184,6 +184,8 @@ pub fn with_argument_last(argv: &[String]) -> Vec<String> {
     };
     let mut ours = vec![program.clone(), verb.clone()];
     let mut argument = Vec::new();
+    // Whether nothing but flags was seen.
+    let mut is_led = true;
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if word == "--" {
@@ -199,13 +201,19 @@ pub fn with_argument_last(argv: &[String]) -> Vec<String> {
             None => (word.as_str(), None),
         };
         match name.strip_prefix("--").and_then(option) {
-            // Options before a verb are the verb's.
-            None if argument.is_empty() && is_verb(word) => {
+            // Options before a verb are the verb's, and flags for the loop are its argument's.
+            None if is_led && is_verb(word) => {
                 let options = ours.split_off(2);
                 ours.push(word.clone());
-                return [ours, options, words.cloned().collect()].concat();
+                return [ours, options, argument, words.cloned().collect()].concat();
             }
-            None => argument.push(word.clone()),
+            None => {
+                is_led &= word.starts_with('-');
+                argument.push(word.clone());
+                if name == "--max-cycles" && value.is_none() {
+                    argument.extend(words.next().cloned());
+                }
+            }
             Some(known) => {
                 ours.push(word.clone());
                 if value.is_none() && known.get_action().takes_values() {

@@ -125,11 +125,22 @@ impl Workspace {
             AutoEnding::MaxCycles => {
                 "the cycles are used up; `--max-cycles` allows up to 20".to_owned()
             }
+            // A whole loop has said which agent is missing.
+            AutoEnding::Environment if matches!(self.speech, Speech::Immediate) => return,
+            AutoEnding::Environment => {
+                "this host starts no child agents; `onloop auto` starts them itself".to_owned()
+            }
+            AutoEnding::Unhealthy => match &self.health.check {
+                Some(line) => format!("the health check failed; fix what it finds: `{line}`"),
+                None => "the health check failed".to_owned(),
+            },
+            AutoEnding::Cancelled => {
+                "it was stopped; `onloop auto` starts again with the first open task".to_owned()
+            }
+            // Their transitions have said why.
             AutoEnding::Review
             | AutoEnding::Invalid
-            | AutoEnding::Environment
-            | AutoEnding::Unhealthy
-            | AutoEnding::Cancelled
+            // A route stops nothing.
             | AutoEnding::RoutedPlanner
             | AutoEnding::RoutedLoop
             | AutoEnding::RoutedNowhere => return,

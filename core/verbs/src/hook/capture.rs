@@ -31,7 +31,13 @@ pub(super) async fn tool_done(context: &HookContext, call: &Call, output: &str) 
     let Some(ours) = ours else { return HookAnswer::Nothing };
     let Some(number) = number_in(output, created, &ours) else { return HookAnswer::Nothing };
     match note(&sessions, id, created, number).await {
-        Ok(true) => log::debug(context, &format!("captured {created:?} {number}")).await,
+        Ok(true) => {
+            let what = match created {
+                Created::Issue => "issue",
+                Created::PullRequest => "pull request",
+            };
+            log::debug(context, &format!("captured the {what} #{number}")).await;
+        }
         Ok(false) => {}
         Err(error) => log::debug(context, &format!("captured nothing: {error}")).await,
     }

@@ -21,18 +21,21 @@ const LINE_BYTES: usize = 4096;
 
 /// Adds to the audit log, and to `.tmp/hook-debug.log`.
 pub(super) async fn debug(context: &HookContext, message: &str) {
-    let entry = AuditEntry::new(context.io.now(), AuditEvent::Session, message);
+    note(context, AuditEvent::Session, message).await;
+}
+
+/// The same of an agent that is not served, or served again.
+pub(super) async fn limit(context: &HookContext, message: &str) {
+    note(context, AuditEvent::Limit, message).await;
+}
+
+async fn note(context: &HookContext, event: AuditEvent, message: &str) {
+    let entry = AuditEntry::new(context.io.now(), event, message);
     audit_log::note(&context.io, of_context(context, entry)).await;
     if context.loaded.config.debug {
         let line = format!("{} {}", prefix(context), text::one_line(message));
         add(context, &format!("{}/.tmp/hook-debug.log", home(context).await), &line).await;
     }
-}
-
-/// Notes that the agent is not served, or served again.
-pub(super) async fn limit(context: &HookContext, message: &str) {
-    let entry = AuditEntry::new(context.io.now(), AuditEvent::Limit, message);
-    audit_log::note(&context.io, of_context(context, entry)).await;
 }
 
 /// Notes what somebody who was asked has decided.

@@ -10,7 +10,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::notify;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_sessions::handsoff::provider_wait::{ProviderWait, continuation, lifted_in};
-use onloop_sessions::handsoff::{Session, SessionId};
+use onloop_sessions::handsoff::{Session, SessionId, SessionState};
 use onloop_sessions::hooks::{HookAnswer, StopFailure, StopInput};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -37,23 +37,23 @@ pub(super) async fn failed(context: &HookContext, failure: &StopFailure) -> Exit
         return Exit::Done;
     }
     let sessions = context.sessions(id).await;
-    let session = match sessions.load(id).await {
-        Ok(Some(session)) => session,
+    match sessions.load(id).await {
+        Ok(Some(_)) => {}
         Ok(None) => return Exit::Done,
         Err(error) => {
             log::debug(context, &format!("not continued: {error}")).await;
             return Exit::Done;
         }
-    };
+    }
     let judged = match remedy(failure) {
         Remedy::Wait => wait_out(context, &sessions, id, failure)
             .await
             .map(|words| words.map_or(HookAnswer::Nothing, HookAnswer::Continue)),
-        Remedy::Continue => {
-            let stop = StopInput { is_cut: true, ..StopInput::default() };
-            stop::decide(context, &sessions, id, Some(session), &stop).await
+        Remedy::Continue => continue_cut(context, &sessions, id).await,
+        Remedy::Person => {
+            let why = format!("the model's service refused it: {}", words(failure));
+            give_up(context, &sessions, id, &why).await
         }
-        Remedy::Person => give_up(context, &sessions, id, failure).await,
     };
     woken(context, &sessions, id, judged).await
 }
@@ -100,19 +100,42 @@ fn words(failure: &StopFailure) -> String {
     text::ellipsis(&text::one_line(words.unwrap_or("no reason given")), 160)
 }
 
+/// Continues an answer that was cut, unless its client exits instead of waiting for us: nobody would
+/// hear the answer, and a continuation that never began would count.
+async fn continue_cut(
+    context: &HookContext,
+    sessions: &Sessions,
+    id: &SessionId,
+) -> Result<HookAnswer, SessionError> {
+    let client = client(&context.io).await;
+    let now = context.io.now().as_millis();
+    let until = Timestamp::from_millis(now.saturating_add_unsigned(limits::CLIENT_EXIT_MS));
+    let is_open = |session: &Session| matches!(session.state, SessionState::Open(_));
+    let is_there = slept(context, sessions, id, until, is_open).await?;
+    if self::client(&context.io).await != client {
+        let why = "its answer was cut at the output limit, and its client has exited";
+        return give_up(context, sessions, id, why).await;
+    }
+    if !is_there {
+        return Ok(HookAnswer::Nothing);
+    }
+    let stop = StopInput { is_cut: true, ..StopInput::default() };
+    let session = sessions.load(id).await?;
+    stop::decide(context, sessions, id, session, &stop).await
+}
+
 /// Notes why the session is not continued, and that a person has to be told.
 async fn give_up(
     context: &HookContext,
     sessions: &Sessions,
     id: &SessionId,
-    failure: &StopFailure,
+    why: &str,
 ) -> Result<HookAnswer, SessionError> {
     let at = context.io.now();
-    let why = format!("the model's service refused it: {}", words(failure));
     let is_new = sessions
         .change(id, |session| match session {
             Some(mut session) => {
-                let is_new = session.failed(at, &why);
+                let is_new = session.failed(at, why);
                 if is_new {
                     notify::session::enqueue(&mut session, &context.loaded.config);
                 }
@@ -122,7 +145,7 @@ async fn give_up(
         })
         .await?;
     if is_new {
-        log::limit(context, &why).await;
+        log::limit(context, why).await;
     }
     Ok(HookAnswer::Nothing)
 }

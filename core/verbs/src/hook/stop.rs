@@ -9,6 +9,7 @@ use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
 use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
 use onloop_engine::session::supervisor::{self, Supervision};
+use onloop_engine::state::session_places;
 use onloop_run::Run;
 use onloop_sessions::handsoff::config::Provider;
 use onloop_sessions::handsoff::prompt::{self, PromptFacts, RunAdvice};
@@ -67,7 +68,10 @@ pub(super) async fn decide(
     stop: &StopInput,
 ) -> Result<HookAnswer, SessionError> {
     // Nothing that this conversation did has anything to do with a run or a workflow.
-    let Some(session) = session else { return Ok(HookAnswer::Nothing) };
+    let Some(session) = session else {
+        note_removed_file(context, sessions, id).await;
+        return Ok(HookAnswer::Nothing);
+    };
     let ended = matches!(session.state, SessionState::Ended(_));
     if ended && !is_of_run(&session) {
         note_edited_end(context, sessions, &session).await?;
@@ -126,6 +130,16 @@ async fn note_edited_end(
         .await?;
     log::debug(context, &format!("ended as {}: {reason}", session.state.as_str())).await;
     Ok(())
+}
+
+/// Logs once that somebody ended the session by removing its file: it leaves the overview.
+async fn note_removed_file(context: &HookContext, sessions: &Sessions, id: &SessionId) {
+    let io = &context.io;
+    if let Ok(folder) = io.canonical(sessions.home()).await
+        && session_places::forget_known(io, &folder, id.as_str()).await
+    {
+        log::debug(context, "ended: its file was removed").await;
+    }
 }
 
 fn is_of_run(session: &Session) -> bool {

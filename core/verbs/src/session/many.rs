@@ -1,6 +1,6 @@
 //! `onloop session clear --all` and `--older-than`.
 
-use super::{SessionClearArgs, found};
+use super::{SessionClearArgs, found, note};
 use onloop_effect::{Exit, Io, OptionalExt};
 use onloop_engine::error::CommandError;
 use onloop_engine::session::files::{SessionError, Sessions};
@@ -25,7 +25,10 @@ pub(super) async fn clear(io: &Io, args: &SessionClearArgs) -> Result<Exit, Comm
     let (mut count, mut exit) = (0, Exit::Done);
     for (sessions, id) in meant {
         match clear_one(io, &sessions, &id, age_ms).await {
-            Ok(true) => count += 1,
+            Ok(true) => {
+                count += 1;
+                note(io, &id, "forgotten by `onloop session clear`").await;
+            }
             Ok(false) => {}
             // One that cannot be removed keeps no other.
             Err(error) => exit = CommandError::from(error).report(io).await,
