@@ -155,7 +155,7 @@ fn each_end_is_in_the_log_also_without_the_file() {
                 "forgotten by `onloop session clear`"
             }
             false => {
-                host.disk.remove("/demo/.tmp/hooked-sessions/s1.json");
+                host.disk.remove("/demo/.tmp/hooked-sessions/s1.json").unwrap();
                 "ended: its file was removed"
             }
         };

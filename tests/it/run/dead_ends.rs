@@ -127,6 +127,8 @@ fn an_agent_that_drives_by_verbs_hears_of_an_edited_workflow_and_a_person_adopts
     }
     project.onloop(&["resume", &id]).expect_exit(4);
     project.onloop(&["resume", &id, "--adopt"]).expect_exit(3);
+    // The step whose check has changed begins anew.
+    assert!(project.onloop(&["step", "1", "start"]).expect_exit(0).stderr.is_empty());
     project.onloop(&["step", "1", "verify"]).expect_exit(0);
     assert!(!project.path("started").exists());
 }
