@@ -121,6 +121,22 @@ export type GitRequest =
       into: string;
     }
   /**
+   * Restores what a killed `merge` with the same members left in the checkout at `cwd`; without one
+   * nothing happens → `done`. `conflict` if a person changed a file since; `busy` while a git works
+   * there.
+   */
+  | {
+      git: "recover_merge";
+      /** The top folder of the checkout. */
+      cwd: string;
+      /** The branch that was merged. */
+      branch: string;
+      /** Its commit. */
+      commit: string;
+      /** The target branch. */
+      into: string;
+    }
+  /**
    * Pushes a branch to the branch of the same name in a remote repository and makes that its
    * upstream → `done`. The push is never forced; `conflict` if the remote branch has commits that
    * the local one lacks. The repository's `pre-push` hook runs and can refuse.
@@ -213,7 +229,8 @@ export type GitRequest =
     }
   /**
    * The paths that differ between two commits, relative to the root of the checkout, sorted →
-   * `names`. Bytes that are not UTF-8 are replaced.
+   * `names`. A name that is not UTF-8 is written as `name_text` does, here and in every other list
+   * of files; requests take it so.
    */
   | {
       git: "changed_paths";
@@ -455,7 +472,7 @@ export interface KeptWork {
 
 /** A file that is missing in a checkpoint. */
 export interface LeftOut {
-  /** Its path relative to the root of the checkout; bytes that are not UTF-8 are replaced. */
+  /** Its path relative to the root of the checkout, written as `name_text` does. */
   path: string;
   /** The reason. */
   why: LeftOutReason;

@@ -226,6 +226,7 @@ function gitRequestOf(step) {
     case "merge_base":
       return { commit: step.of, branch };
     case "merge":
+    case "recover_merge":
       return { branch, commit: step.of, into: step.into };
     case "keep_files": {
       const files = Object.entries(step.files).map(([name, text]) => ({ name, bytes: bytes(text) }));

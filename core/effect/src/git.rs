@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::Outcome;
 use super::bytes::Bytes;
 use super::scalar::millis;
+#[cfg(doc)]
+use onloop_syntax::text::name_text;
 use onloop_syntax::time::Timestamp;
 
 /// A closed set of queries and changes. Hosts perform them with the git program. Names
@@ -102,6 +104,19 @@ pub enum GitRequest {
         /// The target branch.
         into: String,
     },
+    /// Restores what a killed [`GitRequest::Merge`] with the same members left in the checkout at
+    /// `cwd`; without one nothing happens → [`Outcome::Done`]. `Conflict` if a person changed a
+    /// file since; `Busy` while a git works there.
+    RecoverMerge {
+        /// The top folder of the checkout.
+        cwd: String,
+        /// The branch that was merged.
+        branch: String,
+        /// Its commit.
+        commit: String,
+        /// The target branch.
+        into: String,
+    },
     /// Pushes a branch to the branch of the same name in a remote repository and makes that its
     /// upstream → [`Outcome::Done`]. The push is never forced; `Conflict` if the remote branch has
     /// commits that the local one lacks. The repository's `pre-push` hook runs and can refuse.
@@ -180,7 +195,8 @@ pub enum GitRequest {
         limit_bytes: u64,
     },
     /// The paths that differ between two commits, relative to the root of the checkout, sorted →
-    /// [`Outcome::Names`]. Bytes that are not UTF-8 are replaced.
+    /// [`Outcome::Names`]. A name that is not UTF-8 is written as [`name_text`] does, here and in
+    /// every other list of files; requests take it so.
     ChangedPaths {
         /// A folder inside the repository.
         cwd: String,
@@ -353,6 +369,7 @@ impl GitRequest {
             | GitRequest::MergeBase { .. }
             | GitRequest::RemoteBranch { .. }
             | GitRequest::Merge { .. }
+            | GitRequest::RecoverMerge { .. }
             | GitRequest::Push { .. }
             | GitRequest::Stash { .. }
             | GitRequest::Checkpoint { .. }
@@ -379,6 +396,7 @@ impl GitRequest {
             GitRequest::Switch { .. } => "switching branches",
             GitRequest::RemoteBranch { .. } => "asking the remote",
             GitRequest::Merge { .. } => "merging",
+            GitRequest::RecoverMerge { .. } => "looking at an interrupted merge",
             GitRequest::Push { .. } => "pushing",
             GitRequest::Stash { .. } => "stashing",
             GitRequest::Checkpoint { .. } => "keeping the work",
@@ -434,7 +452,7 @@ pub struct KeptWork {
 /// A file that is missing in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Its path relative to the root of the checkout; bytes that are not UTF-8 are replaced.
+    /// Its path relative to the root of the checkout, written as [`name_text`] does.
     pub path: String,
     /// The reason.
     pub why: LeftOutReason,

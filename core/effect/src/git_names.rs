@@ -26,7 +26,8 @@ impl GitRequest {
                 validate(remote, "the name of a remote")?;
                 validate(branch, "a branch name")
             }
-            GitRequest::Merge { branch, into, .. } => {
+            GitRequest::Merge { branch, into, .. }
+            | GitRequest::RecoverMerge { branch, into, .. } => {
                 validate(branch, "a branch name")?;
                 validate(into, "a branch name")
             }

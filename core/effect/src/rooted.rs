@@ -87,6 +87,7 @@ fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
         | GitRequest::MergeBase { cwd, .. }
         | GitRequest::RemoteBranch { cwd, .. }
         | GitRequest::Merge { cwd, .. }
+        | GitRequest::RecoverMerge { cwd, .. }
         | GitRequest::Push { cwd, .. }
         | GitRequest::Stash { cwd, .. }
         | GitRequest::Diff { cwd, .. }

@@ -8,7 +8,7 @@ use crate::git::submodules;
 use crate::run::start::again_with;
 use crate::state::store::StateHome;
 use crate::terminal::ask::is_attended;
-use onloop_effect::{BranchName, Failure, FailureKind, Io, OptionalExt, Repository};
+use onloop_effect::{BranchName, Failure, FailureKind, FileKind, Io, OptionalExt, Repository};
 use onloop_run::preflight::{
     ExecutionRoot, IsolationMode, OnExisting, Placement, PlacementAnswer, PlacementDecision,
     PlacementQuestion, PlacementRefusal, PlacementWish, PreflightFlags, Prepared, RefusalCode,
@@ -214,9 +214,28 @@ async fn gather(
             look_at(io, cwd, &real, target).await?
         }
         Err(failure) if failure.kind == FailureKind::NotFound => TargetFolder::Free,
+        Err(failure) if failure.kind == FailureKind::Invalid => {
+            return Err(below_a_file(io, &path, failure).await);
+        }
         Err(failure) => return Err(failure),
     };
     Ok(RepositoryFacts { survey, place, ..facts })
+}
+
+/// What is wrong where a file is in the place of a folder around `path`.
+async fn below_a_file(io: &Io, path: &str, failure: Failure) -> Failure {
+    let ends = path.match_indices('/').map(|(at, _)| &path[..at]);
+    for folder in ends.filter(|folder| !folder.is_empty()) {
+        if io.stat(folder).await.is_ok_and(|stat| stat.kind == FileKind::File) {
+            let word = text::shell_word(folder);
+            let what = format!(
+                "`{folder}` is a file, and the worktree is made below it; move it away: mv {word} \
+                 {word}.old"
+            );
+            return Failure::new(failure.kind, what);
+        }
+    }
+    failure
 }
 
 async fn look_at(io: &Io, cwd: &str, path: &str, target: &str) -> Result<TargetFolder, Failure> {

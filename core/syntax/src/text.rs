@@ -3,10 +3,12 @@
 //! Text that onloop did not write is data. It is capped, stripped of control characters and fenced
 //! before it reaches a terminal, a prompt or a report.
 
+mod names;
 mod patch;
 mod private;
 mod word;
 
+pub use names::{name_bytes, name_text};
 pub use patch::{PatchLine, colored_patch, patch_lines};
 pub use private::{HOME_SECRETS, says_secret};
 #[doc(hidden)]
@@ -31,10 +33,18 @@ pub fn printable(text: &str) -> String {
             '\r' => out.push('\n'),
             '\n' | '\t' => out.push(c),
             c if c.is_control() || is_invisible(c) => {}
-            c => out.push(c),
+            c => push_shown(&mut out, c),
         }
     }
     out
+}
+
+/// Adds a character; one that stands for a byte of a name is shown as that byte.
+fn push_shown(out: &mut String, c: char) {
+    match names::byte_of(c) {
+        Some(byte) => out.extend(["\\x", &hex(&[byte])]),
+        None => out.push(c),
+    }
 }
 
 /// Whether `text` is plain ASCII, which [`printable`] leaves as it is.
@@ -122,7 +132,7 @@ pub fn visible(text: &str, kept: &[char]) -> String {
         match c {
             c if kept.contains(&c) => out.push(c),
             c if c.is_control() || is_invisible(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+            c => push_shown(&mut out, c),
         }
     }
     out

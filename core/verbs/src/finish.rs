@@ -297,6 +297,9 @@ async fn intend(
     context: &mut Option<FinishContext>,
 ) -> Result<Option<Intended>, CommandError> {
     if let Some(intent) = store.run().finish_intent.clone() {
+        let found = context.as_ref().ok_or_else(|| plan::no_branch(store.run()))?;
+        acts::recover(io, found, &intent.act).await?;
+        *context = FinishContext::survey(io, store.run()).await?;
         let context = context.as_ref().ok_or_else(|| plan::no_branch(store.run()))?;
         match acts::look(io, store.run(), context, &intent, wish).await? {
             acts::HowFar::Continue => {
@@ -374,11 +377,13 @@ async fn choose(
         FinishAct::Discard { .. } => act,
         FinishAct::Merge { target: name, .. } => {
             let target = target.as_ref().expect("a merge has a target");
-            // First: whatever was taken in since has to be verified, too.
-            if let Some(objection) = verified::moved_target(io, run, context, target).await? {
+            let commit = settle_work(io, store, context, wish).await?;
+            // The work is committed by now, so that git can take the target in.
+            if let Some(objection) =
+                verified::moved_target(io, run, context, (target, &commit)).await?
+            {
                 return Err(objection);
             }
-            let commit = settle_work(io, store, context, wish).await?;
             FinishAct::Merge { commit, target: name, pull_request: None }
         }
         FinishAct::Publish { remote, pull_request, .. } => FinishAct::Publish {

@@ -141,13 +141,18 @@ impl OsGit {
                     .remote_branch(&absolute(cwd)?, remote, &branch)
                     .map(|commit| Outcome::Commit { commit })
             }
-            GitRequest::Merge { cwd, branch, commit, into } => {
+            GitRequest::Merge { cwd, branch, commit, into }
+            | GitRequest::RecoverMerge { cwd, branch, commit, into } => {
                 let merge = NewMerge {
                     branch: &branch_name(branch)?,
                     commit: commit_id(commit)?,
                     into: &branch_name(into)?,
                 };
-                self.program.merge(&absolute(cwd)?, &merge).map(done)
+                let cwd = absolute(cwd)?;
+                match request {
+                    GitRequest::Merge { .. } => self.program.merge(&cwd, &merge).map(done),
+                    _ => self.program.undo_killed_merge(&cwd, &merge).map(done),
+                }
             }
             GitRequest::Push { cwd, remote, branch } => {
                 let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);

@@ -7,7 +7,7 @@ import { commit } from "./git_checkout.js";
 import { changedPaths, checkpoint, checkpoints, diff, forgetCheckpoint, note, restore } from "./git_checkpoint.js";
 import { commitKept } from "./git_commit.js";
 import { switchTo } from "./git_rollback.js";
-import { merge, mergeBase } from "./git_merge.js";
+import { merge, mergeBase, undoKilledMerge } from "./git_merge.js";
 import { GitProgram } from "./git_program.js";
 import { push, remoteBranch } from "./git_remote.js";
 import { fetchRefs, keepFiles, pushRefs, readKept } from "./git_shared.js";
@@ -97,6 +97,9 @@ export class NodeGit {
         break;
       case "merge":
         await merge(git, cwd, request);
+        break;
+      case "recover_merge":
+        await undoKilledMerge(git, cwd, request);
         break;
       case "push":
         await push(git, cwd, request);

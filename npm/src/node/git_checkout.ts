@@ -4,7 +4,8 @@ import { realpathSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
-import { type GitProgram, line, untilNul } from "./git_program.js";
+import { fields, sortedNames } from "./git_paths.js";
+import { type GitProgram, line } from "./git_program.js";
 import { locked } from "./git_errors.js";
 
 /** The folders of a checkout. */
@@ -63,9 +64,8 @@ export async function dirty(git: GitProgram, root: string): Promise<string[]> {
   const flags = ["--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
   const words = ["status", "--porcelain=v1", "-z", ...flags];
   // A line begins with two letters and a blank.
-  const paths = untilNul(await git.succeed(root, words)).map((entry) => entry.slice(3));
-  const bytes = [...new Set(paths)].map((path) => Buffer.from(path));
-  return bytes.sort(Buffer.compare).map(String);
+  const paths = fields(await git.succeed(root, words)).map((entry) => entry.slice(3));
+  return sortedNames([...new Set(paths)]);
 }
 
 /**

@@ -4,13 +4,27 @@ import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync } from "node:fs";
 import { chmod, copyFile, mkdir, open, rm, stat, utimes } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, gitPath, layoutOf } from "./git_checkout.js";
 import { demandIntact } from "./git_integrity.js";
-import { BYTES, below, byBytes, entries, fields, lstatIfPresent, readable, terminated } from "./git_paths.js";
+import {
+  BYTES,
+  below,
+  byBytes,
+  bytesOf,
+  entries,
+  fields,
+  isRaw,
+  lstatIfPresent,
+  pattern,
+  readable,
+  shown,
+  sortedNames,
+  terminated,
+} from "./git_paths.js";
 import { type GitAsked, type GitProgram, line, succeeded } from "./git_program.js";
 import { PROGRAM_SETTINGS } from "./git_settings.js";
 
@@ -88,9 +102,8 @@ async function mixedTree(
   const beside = { index: `${index}.mixed` };
   await copyFile(index, beside.index);
   try {
-    const list = ["ls-tree", "-r", "--full-tree", "-z", id, "--", ...paths];
-    const input = await git.succeedIsolated(root, list);
-    const gone = paths.map((path) => `${path}\0`).join("");
+    const input = terminated(await entriesOf(git, root, ["-r", id], paths));
+    const gone = terminated(paths.map(bytesOf));
     const removal = ["update-index", "--force-remove", "-z", "--stdin"];
     await git.succeedIsolated(root, removal, { ...beside, input: gone });
     const entry = ["update-index", "--replace", "-z", "--index-info"];
@@ -101,6 +114,21 @@ async function mixedTree(
   }
 }
 
+/** Entries of a tree at these paths, which `words` names with its options. */
+export async function entriesOf(
+  git: GitProgram,
+  root: string,
+  words: string[],
+  paths: string[],
+): Promise<string[]> {
+  const list = ["ls-tree", "--full-tree", "-z", ...words, "--"];
+  if (!paths.some(isRaw)) return fields(await git.succeedIsolated(root, [...list, ...paths]));
+  // An argument is text here, so the whole tree is looked through.
+  const wanted = new Set(paths.map(bytesOf));
+  const all = fields(await git.succeedIsolated(root, ["ls-tree", "-r", ...list.slice(1)]));
+  return all.filter((entry) => wanted.has(entry.slice(entry.indexOf("\t") + 1)));
+}
+
 /** The difference between two commits, for people. */
 export async function diff(
   git: GitProgram,
@@ -109,8 +137,11 @@ export async function diff(
 ): Promise<Uint8Array> {
   const form = isStat ? "--stat=76" : "--patch";
   const plain = ["--no-ext-diff", "--no-textconv", "--no-color", "--submodule=short"];
-  const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--", ...paths];
-  const answer = await git.queryIsolated(cwd, words, { limitBytes });
+  // An argument is text here, so a byte that is not text becomes `?`, which stands for any byte.
+  const isGlob = paths.some(isRaw);
+  const specs = isGlob ? paths.map(pattern) : paths;
+  const words = ["diff-tree", "-r", form, ...plain, "--find-renames", from, to, "--", ...specs];
+  const answer = await git.queryIsolated(cwd, words, { limitBytes, isGlob });
   const said = answer.stderr.trimEnd();
   const missing = [from, to].find((id) => said.endsWith(`bad object ${id}`));
   if (missing !== undefined) {
@@ -127,7 +158,7 @@ export async function changedPaths(
 ): Promise<string[]> {
   const words = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", from, to, "--"];
   const paths = [...new Set(fields(await git.succeedIsolated(cwd, words)))];
-  return paths.sort(byBytes).map(readable);
+  return sortedNames(paths);
 }
 
 /** Every commit with a ref below `refs/onloop/`. */
@@ -192,18 +223,20 @@ async function demandPrograms(
   root: string,
   expected: string | null,
 ): Promise<Programs> {
-  const listed = await git.succeedIsolated(root, ["config", "--list", "--show-scope", "-z"]);
+  const listed = await git.succeedIsolated(root, ["config", "--list", "--show-scope", "--show-origin", "-z"]);
   const entries = listed.toString(BYTES).split("\0");
   const named = createHash("sha256");
-  const keys = new Set<string>();
+  const keys = new Map<string, [key: string, file: string]>();
   const folders: string[] = [];
-  for (let at = 0; at + 1 < entries.length; at += 2) {
-    const [scope, entry = ""] = entries.slice(at, at + 2);
+  for (let at = 0; at + 2 < entries.length; at += 3) {
+    const [scope, origin = "", entry = ""] = entries.slice(at, at + 3);
     const [key = ""] = entry.split("\n");
     if (key === "core.hookspath") folders.push(folderIn(root, readable(entry.slice(key.length + 1))));
     if ((scope === "local" || scope === "worktree") && namesProgram(key)) {
       named.update(`${entry}\0`, BYTES);
-      keys.add(readable(key));
+      // A key can be in a file that the configuration includes, or in one of the worktree.
+      const file = resolve(root, readable(origin.replace(/^file:/, "")));
+      keys.set(`${readable(key)}\0${file}`, [readable(key), file]);
     }
   }
   // The last value is our own setting, which turns hooks off.
@@ -213,13 +246,22 @@ async function demandPrograms(
   if (expected === null || expected.split("+")[0] === digest) {
     return { digest, ...(hooks !== undefined && { hooks }) };
   }
-  const list = [...keys].sort().map((key) => `\`${key}\``);
+  const found = [...keys].sort(([a], [b]) => byBytes(a, b)).map(([, named]) => named);
+  const list = found.map(([key, file]) => `\`${key}\` in \`${file}\``);
+  const removals = found.map(
+    ([key, file]) => `git config --file ${shellWord(file)} --unset-all ${shellWord(key)}`,
+  );
   throw new Failure(
     "denied",
     `the configuration of the repository around \`${root}\` names other programs than when the ` +
-      `run began (${list.join(", ") || "none now"}), and git would run them; remove those that you did not ` +
-      "set, in that folder: git config --local --unset-all KEY",
+      `run began (${list.join(", ") || "none now"}), and git would run them` +
+      (found.length === 0 ? "" : `; remove those that you did not set: ${removals.join("; ")}`),
   );
+}
+
+/** A word as a shell takes it. */
+function shellWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The programs that git runs for a repository. */
@@ -401,12 +443,13 @@ async function unsavedAt(
         break;
       }
       if (!kept && part === path) {
-        const others = ["ls-files", "--others", "-z", "--", readable(path)];
-        for (const other of fields(await git.succeedIsolated(root, others, { index }))) found.add(other);
+        const isGlob = isRaw(readable(path));
+        const others = ["ls-files", "--others", "-z", "--", isGlob ? `${pattern(readable(path))}/**` : readable(path)];
+        for (const other of fields(await git.succeedIsolated(root, others, { index, isGlob }))) found.add(other);
       }
     }
   }
-  return [...found].sort(byBytes).map((path) => `\`${readable(path)}\``);
+  return [...found].sort(byBytes).map((path) => `\`${shown(path)}\``);
 }
 
 function isReadable(at: Buffer): boolean {

@@ -4,7 +4,9 @@ import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { commit, demandUnlocked, layoutOf } from "./git_checkout.js";
 import { demandIntact } from "./git_integrity.js";
-import { type GitAsked, type GitProgram, line, untilNul } from "./git_program.js";
+import { entriesOf } from "./git_checkpoint.js";
+import { bytesOf, terminated } from "./git_paths.js";
+import { type GitAsked, type GitProgram, line } from "./git_program.js";
 
 /** Makes the commit, and updates the index of the checkout around `cwd` to it. */
 export async function commitKept(git: GitProgram, cwd: string, made: GitAsked<"commit_kept">): Promise<string> {
@@ -38,15 +40,13 @@ async function treeToCommit(git: GitProgram, root: string, made: GitAsked<"commi
   const index = `${made.index}.commit`;
   try {
     await git.succeedIsolated(root, ["read-tree", made.kept], { index });
-    const words = ["ls-tree", "--full-tree", "-z", "--name-only", made.head, "--"];
+    const { head, without } = made;
     const there = new Set(
-      made.without.length === 0
-        ? []
-        : untilNul(await git.succeedIsolated(root, [...words, ...made.without])),
+      without.length === 0 ? [] : await entriesOf(git, root, ["--name-only", head], without),
     );
-    const out = made.without.filter((path) => !there.has(path));
+    const out = without.map(bytesOf).filter((at) => !there.has(at));
     if (out.length > 0) {
-      const input = out.map((path) => `${path}\0`).join("");
+      const input = terminated(out);
       const remove = ["update-index", "--force-remove", "-z", "--stdin"];
       await git.succeedIsolated(root, remove, { index, input });
     }

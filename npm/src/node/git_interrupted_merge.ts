@@ -9,9 +9,10 @@
 import { existsSync, lstatSync, readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { Failure } from "../failure.js";
 import { commit, gitPath, headBranch, layoutOf } from "./git_checkout.js";
-import { below, byBytes, fields, lstatIfPresent, readable } from "./git_paths.js";
+import { below, byBytes, fields, lstatIfPresent, readable, shown } from "./git_paths.js";
 import { type GitAsked, type GitProgram } from "./git_program.js";
 import { locked } from "./git_errors.js";
 import { restoreFiles } from "./git_rollback.js";
@@ -19,9 +20,14 @@ import { restoreFiles } from "./git_rollback.js";
 /** The name of the note in the git folder. */
 const NOTE = "onloop-merge";
 
+/** The path of the note. */
+export function mergeNote(git: GitProgram, root: string): Promise<string> {
+  return gitPath(git, root, NOTE);
+}
+
 /** Writes the note before a file changes; `before` is a branch ref or a commit. Returns its path. */
 export async function noteMerge(git: GitProgram, root: string, id: string, before: string): Promise<string> {
-  const note = await gitPath(git, root, NOTE);
+  const note = await mergeNote(git, root);
   await writeFile(note, `${id}\n${before}\n`);
   return note;
 }
@@ -33,15 +39,16 @@ export async function noteMerge(git: GitProgram, root: string, id: string, befor
 export async function recoverMerge(
   git: GitProgram,
   root: string,
-  { commit: id, into }: GitAsked<"merge">,
+  { commit: id, into }: Pick<GitAsked<"merge">, "commit" | "into">,
 ): Promise<string | undefined> {
-  const note = await readFile(await gitPath(git, root, NOTE), "utf8").catch(() => "");
+  const note = await readFile(await mergeNote(git, root), "utf8").catch(() => "");
   const [merged, before] = note.split("\n");
   if (merged !== id || before === undefined || before === "") return undefined;
   const branch = await headBranch(git, root);
   const here = branch === undefined ? await commit(git, root, "HEAD") : `refs/heads/${branch}`;
   // A person has switched to another branch since, so the checkout is theirs.
   if (branch !== into && here !== before) return undefined;
+  await waitForGit(root);
   await removeDeadLocks(git, root, into);
   const head = await commit(git, root, "HEAD");
   if (head === undefined) return before;
@@ -101,7 +108,7 @@ async function demandWrittenByGit(
     if (!(await isPart(git, root, commits, path))) changed.push(path);
   }
   if (changed.length === 0) return;
-  const names = changed.sort(byBytes).map((path) => `\`${readable(path)}\``);
+  const names = changed.sort(byBytes).map((path) => `\`${shown(path)}\``);
   throw new Failure(
     "conflict",
     `a merge was interrupted in \`${root}\`, and ${names.join(", ")} changed there since; move the ` +
@@ -128,6 +135,21 @@ async function isPart(git: GitProgram, root: string, commits: string[], path: st
     if (answer.exit === 0 && answer.stdout.subarray(0, part.length).equals(part)) return true;
   }
   return false;
+}
+
+/** How long a git that works in the checkout is waited for, and how often it is looked for. */
+const GIT_ENDS_MS = 2_000;
+const GIT_LOOK_MS = 50;
+
+/**
+ * The git of a killed onloop may still be at work, and it may be about to end: waits for that. Without an
+ * end the locks decide, because another git may just be open there.
+ */
+async function waitForGit(root: string): Promise<void> {
+  for (let waited = 0; waited < GIT_ENDS_MS; waited += GIT_LOOK_MS) {
+    if (!existsSync("/proc/self/comm") || !isGitWorkingIn(root)) return;
+    await setTimeout(GIT_LOOK_MS);
+  }
 }
 
 /** Whether a git works in the checkout, as far as the system tells. */

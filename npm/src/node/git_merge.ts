@@ -4,7 +4,8 @@ import { rm } from "node:fs/promises";
 import { Failure } from "../failure.js";
 import { commit, demandUnlocked, headBranch, layoutOf } from "./git_checkout.js";
 import { demandIntact } from "./git_integrity.js";
-import { noteMerge, recoverMerge } from "./git_interrupted_merge.js";
+import { mergeNote, noteMerge, recoverMerge } from "./git_interrupted_merge.js";
+import { fields, shown } from "./git_paths.js";
 import { changeFiles, checkOut } from "./git_rollback.js";
 import {
   type Answer,
@@ -13,7 +14,6 @@ import {
   commandFailure,
   line,
   succeeded,
-  untilNul,
 } from "./git_program.js";
 import { rollbackFailed } from "./git_errors.js";
 
@@ -21,7 +21,7 @@ import { rollbackFailed } from "./git_errors.js";
 export async function mergeBase(
   git: GitProgram,
   cwd: string,
-  { commit: id, branch }: GitAsked<"merge_base">,
+  { commit: id, branch }: Pick<GitAsked<"merge_base">, "commit" | "branch">,
 ): Promise<string | undefined> {
   const tip = `refs/heads/${branch}`;
   if ((await commit(git, cwd, id)) === undefined) return undefined;
@@ -61,6 +61,22 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
     if (!wasEndedEarly) await rm(note, { force: true });
     throw error;
   }
+}
+
+/** Restores the checkout that a killed merge of the same commit left. */
+export async function undoKilledMerge(
+  git: GitProgram,
+  cwd: string,
+  wanted: GitAsked<"recover_merge">,
+): Promise<void> {
+  const { root } = await layoutOf(git, cwd);
+  const recovered = await recoverMerge(git, root, wanted);
+  if (recovered === undefined) return;
+  const before = parsed(recovered);
+  const base = await mergeBase(git, root, { commit: wanted.commit, branch: wanted.into });
+  const stays = before.branch === wanted.branch && base === wanted.commit;
+  if (!stays && written(await checkedOut(git, root)) !== recovered) await goBack(git, root, before);
+  await rm(await mergeNote(git, root), { force: true });
 }
 
 async function mergeFrom(
@@ -161,7 +177,7 @@ async function explain(
   answer: Answer,
 ): Promise<Failure> {
   const unmerged = await git.succeed(root, ["diff", "--name-only", "--diff-filter=U", "-z"]);
-  const files = untilNul(unmerged).map((path) => `\`${path}\``);
+  const files = fields(unmerged).map((path) => `\`${shown(path)}\``);
   if (files.length === 0) return commandFailure(answer);
   const what = `changed the same lines of ${files.join(", ")}`;
   return new Failure("conflict", `\`${branch}\` and \`${into}\` ${what}`);

@@ -48,6 +48,8 @@ export interface IsolatedOptions {
   committedMs?: number;
   /** Most bytes of output. */
   limitBytes?: number;
+  /** Whether paths among the arguments are patterns. */
+  isGlob?: boolean;
 }
 
 /** Settings, input and bounds of a command. */
@@ -102,8 +104,12 @@ export class GitProgram {
    * network. The timeout ends it where a named pipe stands in place of a `.gitignore`.
    */
   queryIsolated(cwd: string, args: string[], options: IsolatedOptions = {}): Promise<Answer> {
-    const { index, input, committedMs, limitBytes } = options;
+    const { index, input, committedMs, limitBytes, isGlob } = options;
     const env: NodeJS.ProcessEnv = { GIT_NO_LAZY_FETCH: "1", GIT_ALLOW_PROTOCOL: "none" };
+    if (isGlob === true) {
+      env["GIT_LITERAL_PATHSPECS"] = "0";
+      env["GIT_GLOB_PATHSPECS"] = "1";
+    }
     if (index !== undefined) {
       env["GIT_INDEX_FILE"] = index;
       env["GIT_INDEX_VERSION"] = "4";

@@ -10,7 +10,7 @@ import { open, readFile, rename, rm, rmdir, stat, unlink } from "node:fs/promise
 import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
 import { commit, demandUnlocked, gitPath, headBranch, layoutOf } from "./git_checkout.js";
-import { below, entries, fields, lstatIfPresent, readable, terminated } from "./git_paths.js";
+import { below, entries, fields, lstatIfPresent, readable, shown, terminated } from "./git_paths.js";
 import { type Answer, type GitAsked, type GitProgram, commandFailure, succeeded } from "./git_program.js";
 import { locked, rollbackFailed } from "./git_errors.js";
 
@@ -102,7 +102,7 @@ async function demandNothingOverwritten(
   for (const path of untracked) {
     const wanted = await git.query(root, ["cat-file", "--filters", `${id}:${readable(path)}`]);
     const here = await readFile(below(root, path)).catch(() => undefined);
-    if (wanted.exit !== 0 || here?.equals(wanted.stdout) !== true) names.push(`\`${readable(path)}\``);
+    if (wanted.exit !== 0 || here?.equals(wanted.stdout) !== true) names.push(`\`${shown(path)}\``);
   }
   if (names.length === 0) return;
   throw new Failure(

@@ -1,5 +1,6 @@
 import { Failure } from "../failure.js";
 import { commit, dirty, layoutOf } from "./git_checkout.js";
+import { bytesOf, shown, terminated } from "./git_paths.js";
 import { type GitAsked, type GitProgram, succeeded } from "./git_program.js";
 
 const BRINGS_BACK = "`git stash pop` brings back what it did";
@@ -11,7 +12,7 @@ export async function stash(git: GitProgram, cwd: string, { message, paths }: Gi
   const words = ["stash", "push", "--quiet", "--include-untracked", "--message", message];
   const list = ["--pathspec-from-file=-", "--pathspec-file-nul"];
   try {
-    succeeded(await git.run(root, [...words, ...list], `${paths.join("\0")}\0`));
+    succeeded(await git.run(root, [...words, ...list], terminated(paths.map(bytesOf))));
   } catch (error) {
     const now = await commit(git.uninterruptible(), root, "refs/stash").catch(() => undefined);
     if (now === before || !(error instanceof Failure)) throw error;
@@ -22,8 +23,8 @@ export async function stash(git: GitProgram, cwd: string, { message, paths }: Gi
     throw new Failure("conflict", `git found nothing to stash in \`${root}\``);
   }
   const left = new Set(await dirty(git, root));
-  const missed = paths.find((path) => left.has(path));
+  const missed = paths.find((name) => left.has(name));
   if (missed !== undefined) {
-    throw new Failure("conflict", `git could not stash \`${missed}\` in \`${root}\`; ${BRINGS_BACK}`);
+    throw new Failure("conflict", `git could not stash \`${shown(bytesOf(missed))}\` in \`${root}\`; ${BRINGS_BACK}`);
   }
 }

@@ -152,6 +152,27 @@ fn the_next_prompt_says_what_must_not_be_changed() {
     assert!(second.contains("they are as they were before:\n  ci/check.sh\n"), "{second}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_protected_file_whose_name_is_not_text_is_brought_back_and_shown() {
+    let raw = "\"$(printf 'ci/\\377x.yml')\"";
+    let free = "\"$(printf 'free\\377.txt')\"";
+    let script = format!(
+        "echo done > done.txt\necho new > {free}\nif [ \"$ONLOOP_ATTEMPT\" = 1 ]; then\n  echo new > \
+         {raw}\nfi"
+    );
+    let steps = [("until it is done\nmax_iterations: 3", "sh ci/check.sh", &*script)];
+    let workspace = repository(&workflow("risk_level: low\nprotect: [\"ci/**\"]\n", &steps));
+    workspace.shell(&format!("echo old > {raw}; git add ci; git commit -qm raw")).expect_exit(0);
+    let said = workspace.onloop(&["run", "--agent", "script"]).expect_exit(0).stderr;
+    assert!(said.contains(r"the agent changed ci/\xffx.yml, which is protected"), "{said}");
+    assert!(said.contains(r"free\377.txt"), "the change is listed: {said}");
+    let at = workspace.worktree("hotl/x");
+    let at = at.to_str().unwrap();
+    let kept = workspace.shell(&format!("cd {at} && cat {raw} {free}")).expect_exit(0).stdout;
+    assert_eq!(kept, "old\nnew\n");
+}
+
 #[test]
 fn at_high_risk_the_files_that_checks_run_are_protected() {
     let begins = "printf 'exit 1' > ci/check.sh; echo exit 0 > begun.sh; echo done > done.txt";

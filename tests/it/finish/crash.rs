@@ -83,6 +83,7 @@ impl Repo {
                 self.merges += 1;
                 Ok(Outcome::Done)
             }
+            GitRequest::RecoverMerge { .. } => Ok(Outcome::Done),
             GitRequest::Push { .. } => {
                 assert_eq!(self.branch, Some(commit('b')), "the work is on the branch");
                 self.pushes += 1;

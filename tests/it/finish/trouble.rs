@@ -47,15 +47,14 @@ fn refused_start(workspace: &Workspace, more: &[&str]) -> String {
 fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
     let merge: &[&str] = &["merge"];
     let discard: &[&str] = &["discard", "--confirm", "discard"];
-    let left = "merge failed; HOTL left the execution branch/worktree intact cause: ";
-    for (words, lock, first) in [
-        (discard, ".git/refs/heads/hotl/x.lock", ""),
-        (discard, ".git/packed-refs.lock", ""),
-        (merge, ".git/refs/heads/hotl/x.lock", ""),
-        (merge, ".git/worktrees/hotl-x/index.lock", ""),
-        (merge, ".git/refs/heads/main.lock", left),
-        (merge, ".git/HEAD.lock", left),
-        (merge, ".git/index.lock", left),
+    for (words, lock, waits) in [
+        (discard, ".git/refs/heads/hotl/x.lock", false),
+        (discard, ".git/packed-refs.lock", false),
+        (merge, ".git/refs/heads/hotl/x.lock", false),
+        (merge, ".git/worktrees/hotl-x/index.lock", false),
+        (merge, ".git/refs/heads/main.lock", true),
+        (merge, ".git/HEAD.lock", true),
+        (merge, ".git/index.lock", true),
     ] {
         let run = open();
         let workspace = &run.workspace;
@@ -69,11 +68,19 @@ fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
                 run.id,
                 words.join(" ")
             ),
+            false if waits => {
+                " fix: wait until that git has ended, then run the same command again; \
+                               it continues"
+                    .to_owned()
+            }
             false => String::new(),
         };
-        let expected = format!("error: {first}`{path}` {STALE}{on}");
+        let expected = format!("error: `{path}` {STALE}{on}");
         assert_eq!(crate::flat(&said), expected, "{words:?} {lock}");
         assert_eq!(run.branches(), "hotl/x\nmain", "{words:?} {lock}");
+        if waits {
+            assert!(!workspace.record()["finish_intent"].is_null(), "{lock}: it will be continued");
+        }
         assert_eq!(workspace.git_says(&["rev-list", "--count", "main"]), "1", "{lock}");
         let status = workspace.git_says(&["status", "--porcelain"]);
         assert_eq!(status, "?? hotl-workflow-x.md", "{words:?} {lock}: nothing half done");
@@ -292,4 +299,102 @@ fn a_bare_clone_is_named_and_a_checkout_of_it_is_worked_in() {
         "done",
         "origin is where it is from"
     );
+}
+
+/// Leaves what a merge of the run has left that was killed in the middle.
+fn kill_merge(run: &Finished) {
+    let workspace = &run.workspace;
+    // The intention stays, as after a kill.
+    workspace.write(".git/index.lock", "");
+    run.refused(&["merge"]);
+    let tip = workspace.git_says(&["rev-parse", "hotl/x"]);
+    workspace.write(".git/onloop-merge", &format!("{tip}\nrefs/heads/main\n"));
+    workspace.write("work.txt", "do");
+}
+
+#[test]
+fn a_killed_merge_is_undone_whatever_is_asked_for_next() {
+    for (words, next) in [
+        (&["discard", "--confirm", "discard"][..], "discarded"),
+        (&["keep"], "kept"),
+        (&["publish"], "published"),
+        (&["merge"], "merged"),
+    ] {
+        let run = open();
+        let workspace = &run.workspace;
+        workspace.git_says(&["init", "--quiet", "--bare", "../remote.git"]);
+        workspace.git_says(&["remote", "add", "origin", "../remote.git"]);
+        kill_merge(&run);
+        assert_eq!(run.done(words)["disposition"], next);
+        for left in [".git/index.lock", ".git/onloop-merge"] {
+            assert!(!workspace.path(left).exists(), "{words:?}: {left}");
+        }
+        let status = workspace.git_says(&["status", "--porcelain"]);
+        assert_eq!(status, "?? hotl-workflow-x.md", "{words:?}");
+        assert_eq!(workspace.path("work.txt").exists(), next == "merged", "{words:?}");
+    }
+}
+
+#[test]
+fn a_merge_that_git_ended_by_itself_is_recorded_and_cleaned_up() {
+    let run = open();
+    let workspace = &run.workspace;
+    kill_merge(&run);
+    for left in [".git/index.lock", "work.txt"] {
+        std::fs::remove_file(workspace.path(left)).unwrap();
+    }
+    let tip = workspace.git_says(&["rev-parse", "hotl/x"]);
+    workspace.git_says(&["merge", "--quiet", "--no-ff", "hotl/x"]);
+    workspace.write(".git/MERGE_HEAD", &format!("{tip}\n"));
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+    assert!(!workspace.path(".git/MERGE_HEAD").exists());
+    assert_eq!(run.branches(), "main");
+}
+
+#[test]
+fn what_is_in_the_way_of_a_merge_is_named_with_a_command_that_works() {
+    let run = open();
+    let workspace = &run.workspace;
+    workspace.write("my notes.txt", "precious\n");
+    let said = run.refused(&["merge"]);
+    let command = said.lines().find(|line| line.contains("git -C ")).expect("a command").trim();
+    workspace.shell(command).expect_exit(0);
+    run.done(&["merge"]);
+    workspace.git_says(&["stash", "pop"]);
+    assert_eq!(workspace.read("my notes.txt"), "precious\n");
+}
+
+#[test]
+fn a_deleted_branch_is_named_with_a_command_that_brings_the_work_back() {
+    let run = open();
+    let workspace = &run.workspace;
+    let worktree = workspace.worktree("hotl/x");
+    workspace.git_says(&["worktree", "remove", "--force", worktree.to_str().unwrap()]);
+    workspace.git_says(&["branch", "-D", "hotl/x"]);
+    let said = run.refused(&["merge"]);
+    assert!(said.contains("execution branch `hotl/x` does not exist"), "{said}");
+    let command = said.lines().find(|line| line.contains("git -C ")).expect("a command").trim();
+    workspace.shell(command).expect_exit(0);
+    // The place of the worktree is taken.
+    std::fs::create_dir_all(&worktree).unwrap();
+    std::fs::write(worktree.join("mine.txt"), "mine\n").unwrap();
+    let said = run.refused(&["merge"]);
+    let command = said.lines().find(|line| line.contains("mv ")).expect("a command").trim();
+    workspace.shell(command).expect_exit(0);
+    run.done(&["merge"]);
+    assert_eq!(workspace.read("work.txt"), "done\n");
+}
+
+#[test]
+fn a_repository_that_an_agent_made_bare_is_named_with_the_key() {
+    for mode in ["worktree", "branch"] {
+        let run = Finished::of(mode, OPEN, 0);
+        run.workspace.git_says(&["config", "core.bare", "true"]);
+        let said = run.refused(&["merge"]);
+        assert!(crate::flat(&said).contains("`core.bare` or `core.worktree` was set"), "{said}");
+        let unset = "config --unset-all core.bare";
+        let command = said.lines().find(|line| line.contains(unset)).expect("a command").trim();
+        run.workspace.shell(command).expect_exit(0);
+        run.done(&["merge"]);
+    }
 }

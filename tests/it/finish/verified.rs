@@ -117,11 +117,15 @@ fn programs_that_came_with_the_run_are_not_run() {
     for key in ["merge.trap.driver", "gpg.program"] {
         run.workspace.git_says(&["config", key, &trap]);
     }
-    let said = run.refused(&["merge"]);
-    assert!(crate::flat(&said).contains("(`gpg.program`, `merge.trap.driver`)"), "{said}");
+    let said = crate::flat(&run.refused(&["merge"]));
+    assert!(
+        said.contains("(`gpg.program` in `") && said.contains("`merge.trap.driver` in `"),
+        "{said}"
+    );
     assert!(!run.workspace.path("sprung").exists());
-    run.workspace.git_says(&["config", "--unset", "merge.trap.driver"]);
-    run.workspace.git_says(&["config", "--unset", "gpg.program"]);
+    let (_, commands) = said.split_once("did not set: ").expect("commands");
+    let commands = commands.split(" fix: ").next().unwrap();
+    run.workspace.shell(commands).expect_exit(0);
     run.done(&["merge"]);
 }
 
@@ -224,4 +228,33 @@ fn what_only_a_repository_inside_has_is_not_lost() {
     let fetch = ["-C", "sub", "fetch", "--quiet", sub.to_str().unwrap(), "HEAD:hotl/x"];
     run.workspace.git_says(&fetch);
     assert_eq!(run.done(&["merge"])["disposition"], "merged");
+}
+
+#[test]
+fn a_target_that_moved_in_the_same_file_is_taken_in_by_the_printed_commands() {
+    let lines: String = (1..=30).map(|number| format!("{number}\n")).collect();
+    let script = "sed -i 1s/.*/FIRST/ lines.txt\necho done > work.txt\n";
+    let commits = "echo done > work.txt\ngit add work.txt\ngit commit --quiet -m work\n";
+    let workspace = Workspace::git();
+    workspace.write("lines.txt", &lines);
+    workspace.commit("lines");
+    let file = super::WORKFLOW.replace(commits, script);
+    let run = Finished::begun(workspace, "worktree", &file, 0);
+    let workspace = &run.workspace;
+    workspace.write("lines.txt", &(lines + "31\n"));
+    workspace.git_says(&["commit", "--quiet", "--all", "--message", "moved"]);
+    let said = run.refused(&["merge"]);
+    assert!(said.contains("`main` has commits that `hotl/x` does not have"), "{said}");
+    for words in ["git -C ", "onloop finalize "] {
+        let command = said.lines().find(|line| line.contains(words)).expect("a command").trim();
+        match command.strip_prefix("onloop ") {
+            Some(rest) => {
+                workspace.onloop(&rest.split(' ').collect::<Vec<_>>()).expect_exit(0);
+            }
+            None => drop(workspace.shell(command).expect_exit(0)),
+        }
+    }
+    run.done(&["merge"]);
+    let merged = workspace.read("lines.txt");
+    assert!(merged.starts_with("FIRST\n2\n") && merged.ends_with("30\n31\n"), "{merged}");
 }

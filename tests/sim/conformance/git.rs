@@ -109,6 +109,12 @@ pub(super) fn request(step: &Value, root: &str) -> Option<GitRequest> {
             commit: text(step, "of"),
             into: text(step, "into"),
         },
+        "recover_merge" => GitRequest::RecoverMerge {
+            cwd,
+            branch: text(step, "branch"),
+            commit: text(step, "of"),
+            into: text(step, "into"),
+        },
         "push" => {
             GitRequest::Push { cwd, remote: text(step, "remote"), branch: text(step, "branch") }
         }

@@ -25,6 +25,7 @@ pub(super) fn no_repository(_disk: &mut Disk, request: &GitRequest) -> Result<Ou
         | GitRequest::DeleteBranch { .. }
         | GitRequest::RemoteBranch { .. }
         | GitRequest::Merge { .. }
+        | GitRequest::RecoverMerge { .. }
         | GitRequest::Push { .. }
         | GitRequest::Stash { .. }
         | GitRequest::Checkpoint { .. }

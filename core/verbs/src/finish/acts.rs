@@ -6,7 +6,7 @@ use super::context::{FinishContext, TargetBranch};
 use super::plan::{self, Wish};
 use super::pull_request;
 use super::verified;
-use onloop_effect::{Failure, GitRequest, Io, OptionalExt};
+use onloop_effect::{Failure, FailureKind, GitRequest, Io, OptionalExt};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::run::forks;
 use onloop_engine::state::recover::rescue_records;
@@ -145,10 +145,7 @@ async fn merge(
     (commit, target): (&str, &str),
     earlier: bool,
 ) -> Result<(Store, FinishOutcome), CommandError> {
-    let merged = is_merged(io, context, commit, target).await?;
-    // A killed merge may leave files half changed, even after the target has the commit.
-    let is_dirty = context.main.as_ref().is_some_and(|main| !main.dirty.is_empty());
-    if !merged || (earlier && is_dirty && context.commit.is_some()) {
+    if !is_merged(io, context, commit, target).await? {
         if context.commit.is_none() {
             let word = text::shell_word(&context.branch);
             return Err(CommandError::failed(format!(
@@ -157,7 +154,7 @@ async fn merge(
             ))
             .fix_by("bring it back", format!("git branch {word} {commit}")));
         }
-        // The host restores what a killed merge left, and refuses files that a person changed since.
+        // What an earlier, killed merge left was restored before.
         if !earlier && let Some(objection) = plan::in_the_way(context) {
             return Err(objection);
         }
@@ -167,12 +164,63 @@ async fn merge(
             commit: commit.to_owned(),
             into: target.to_owned(),
         };
-        if let Err(failure) = io.git(request).await {
+        if let Err(failure) = unlocked(io, &request).await {
+            if failure.kind == FailureKind::Busy {
+                // Whatever has the lock ends, and then the same command does what is missing.
+                return Err(still_locked(failure));
+            }
             let what = "merge failed; HOTL left the execution branch/worktree intact";
             return Err(give_up(&mut store, what, failure).await);
         }
     }
     remove_merged(io, store, context, (commit, target)).await
+}
+
+/// Restores the main checkout where a merge that was intended was killed, whatever is asked for now.
+///
+/// # Errors
+///
+/// A git is at work there, or a person changed files since; the intention stays.
+pub(super) async fn recover(
+    io: &Io,
+    context: &FinishContext,
+    act: &FinishAct,
+) -> Result<(), CommandError> {
+    let FinishAct::Merge { commit, target, pull_request: None } = act else { return Ok(()) };
+    let request = GitRequest::RecoverMerge {
+        cwd: context.home.clone(),
+        branch: context.branch.clone(),
+        commit: commit.clone(),
+        into: target.clone(),
+    };
+    unlocked(io, &request).await.map_err(|failure| match failure.kind {
+        FailureKind::Busy => still_locked(failure),
+        _ => failure.into(),
+    })
+}
+
+/// Performs a request again for as long as another git has a lock, within bounds.
+async fn unlocked(io: &Io, request: &GitRequest) -> Result<(), Failure> {
+    let mut left_ms = LOCK_WAIT_MS;
+    loop {
+        match io.git(request.clone()).await {
+            Err(failure) if failure.kind == FailureKind::Busy && left_ms > 0 => {
+                let pause_ms = left_ms.min(LOCK_PAUSE_MS);
+                io.sleep(pause_ms).await?;
+                left_ms -= pause_ms;
+            }
+            answered => return answered,
+        }
+    }
+}
+
+/// How long a lock of git is waited for, and left alone before the next try.
+const LOCK_WAIT_MS: u64 = 3_000;
+const LOCK_PAUSE_MS: u64 = 500;
+
+fn still_locked(failure: Failure) -> CommandError {
+    CommandError::from(failure)
+        .fix("wait until that git has ended, then run the same command again; it continues")
 }
 
 /// Removes worktree and branch of work that is merged.

@@ -16,6 +16,8 @@ pub(super) struct FinishContext {
     pub(super) commit: Option<String>,
     /// The main checkout; `None`: the repository is bare.
     pub(super) main: Option<MainCheckout>,
+    /// Where the run was started in a checkout that git does not take for one any more.
+    pub(super) lost_main: Option<String>,
     /// A folder of the repository that stays when the worktree goes.
     pub(super) home: String,
     /// The run's own worktree, if it is there.
@@ -117,6 +119,13 @@ impl FinishContext {
         let Some(here) = seen_from(io, run, &branch).await? else { return Ok(None) };
         let main = main_checkout(io, run, &here, &branch).await?;
         let worktree = own_worktree(io, run, &here, &branch).await?;
+        let lost_main = match (&main, &run.place.repo_root) {
+            (None, Some(root)) => {
+                let seen = io.git_survey(root, &branch).await?.repository;
+                seen.is_none().then(|| root.clone())
+            }
+            (Some(_), _) | (None, None) => None,
+        };
         let source = run.place.source_branch.as_ref();
         let home = main.as_ref().map_or(here.root, |main| main.root.clone());
         Ok(Some(FinishContext {
@@ -129,6 +138,7 @@ impl FinishContext {
                 root: main.root,
                 branch: main.branch,
             }),
+            lost_main,
             home,
             worktree,
             branch,

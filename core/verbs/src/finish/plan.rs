@@ -133,7 +133,11 @@ fn demand_name(flag: &str, name: &str) -> Result<(), CommandError> {
 /// Why nothing but keeping is possible.
 pub(super) fn no_branch(run: &Run) -> CommandError {
     let id = &run.id;
-    CommandError::failed(format!("run `{id}` has no branch in a git repository"))
+    let error = CommandError::failed(format!("run `{id}` has no branch in a git repository"));
+    // What git does not take for a repository any more was one when the run began.
+    let place = &run.place;
+    let began_in = place.repo_root.as_ref().filter(|_| place.executor_mode == "branch");
+    not_a_checkout_now(began_in, error)
         .fix_by("keep it, which is all that is possible", format!("onloop finish {id} keep"))
 }
 
@@ -158,7 +162,7 @@ fn plan_merge(
     wish: &Wish,
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
-    let commit = demand_commit(context)?;
+    let commit = demand_commit(run, context)?;
     let target = demand_target(run, context, target)?;
     let main = demand_main(context, wish.disposition)?;
     if let Some(at) = target.checked_out_at.as_ref().filter(|at| **at != main.root) {
@@ -180,7 +184,7 @@ fn plan_publish(
     wish: &Wish,
     target: Option<&TargetBranch>,
 ) -> Result<FinishAct, CommandError> {
-    let commit = demand_commit(context)?;
+    let commit = demand_commit(run, context)?;
     // Without a pull request the target is only something to remember.
     let named = wish.target.clone();
     let pull_request = match (wish.create_pr, &wish.pr_url) {
@@ -229,14 +233,46 @@ pub(super) fn branch_in_use(branch: &str, at: &str) -> CommandError {
         .fix_by("free it", format!("git -C {folder} switch --detach"))
 }
 
-fn demand_commit(context: &FinishContext) -> Result<String, CommandError> {
-    context.commit.clone().ok_or_else(|| missing_branch(context))
+fn demand_commit(run: &Run, context: &FinishContext) -> Result<String, CommandError> {
+    context.commit.clone().ok_or_else(|| missing_branch(run, context))
 }
 
-/// What is wrong where the run's branch is gone.
-pub(super) fn missing_branch(context: &FinishContext) -> CommandError {
-    CommandError::failed(format!("execution branch `{}` does not exist", context.branch))
-        .fix_by("see which branches there are", "git branch --all")
+/// What is wrong where the run's branch is gone. From where the run began, the same command commits
+/// what the verified checkpoint has.
+pub(super) fn missing_branch(run: &Run, context: &FinishContext) -> CommandError {
+    let branch = &context.branch;
+    let error = CommandError::failed(format!("execution branch `{branch}` does not exist"));
+    let verified = run.verified_checkpoint().map(|verified| &verified.commit);
+    match verified.and(run.place.source_head.as_ref().or(verified)) {
+        None => error.fix_by("see which branches there are", "git branch --all"),
+        Some(commit) => {
+            let (folder, word) = (text::shell_word(&context.home), text::shell_word(branch));
+            error
+                .because("the checkpoints still have the verified work")
+                .fix_by("bring it back", format!("git -C {folder} branch {word} {commit}"))
+                .fix("then run the same command again")
+        }
+    }
+}
+
+/// Adds why git finds no checkout where the run was started in one: the agent can have said so to git.
+fn not_a_checkout_now(root: Option<&String>, error: CommandError) -> CommandError {
+    let Some(root) = root else { return error };
+    let folder = text::shell_word(root);
+    let mut error = error
+        .because(format!(
+            "the run began in the checkout `{root}`, and git takes it for none now: `core.bare` or \
+             `core.worktree` was set there"
+        ))
+        .fix_by(
+            "see which one, and where",
+            format!("git -C {folder} config --show-origin --get-regexp '^core.(bare|worktree)$'"),
+        );
+    for key in ["core.bare", "core.worktree"] {
+        let command = format!("git -C {folder} config --unset-all {key}");
+        error = error.fix_by(format!("remove `{key}`, if you did not set it"), command);
+    }
+    error
 }
 
 pub(super) fn demand_target<'a>(
@@ -279,10 +315,10 @@ fn demand_main(
 ) -> Result<&MainCheckout, CommandError> {
     context.main.as_ref().ok_or_else(|| {
         let verb = disposition.imperative();
-        CommandError::failed(format!(
+        let error = CommandError::failed(format!(
             "the repository is bare: there is no checkout in which to {verb} and to keep the record"
-        ))
-        .fix("use keep or publish")
+        ));
+        not_a_checkout_now(context.lost_main.as_ref(), error).fix("use keep or publish")
     })
 }
 
@@ -296,7 +332,24 @@ pub(super) fn in_the_way(context: &FinishContext) -> Option<CommandError> {
 /// Why branches cannot be switched or merged in the main checkout.
 pub(super) fn dirty_main(main: &MainCheckout) -> Option<CommandError> {
     let what = format!("uncommitted files in `{}` block this", main.root);
-    (!main.dirty.is_empty()).then(|| listed(&what, &main.dirty))
+    if main.dirty.is_empty() {
+        return None;
+    }
+    let error = listed(&what, &main.dirty);
+    // More of them than are listed are somebody's work in progress.
+    if main.dirty.len() > limits::DIRTY_FILES_LISTED {
+        return Some(error.fix("commit them or move them away, then run the same command again"));
+    }
+    let files: Vec<String> = main.dirty.iter().map(|path| text::shell_word(path)).collect();
+    let (root, files) = (text::shell_word(&main.root), files.join(" "));
+    Some(
+        error
+            .fix_by(
+                "commit them or put them aside (`git stash pop` brings them back)",
+                format!("git -C {root} stash push --include-untracked -- {files}"),
+            )
+            .fix("then run the same command again"),
+    )
 }
 
 /// Why the run's worktree cannot be removed.

@@ -4,7 +4,7 @@
 use super::context::{FinishContext, TargetBranch};
 use super::inside;
 use super::plan::{listed, missing_branch};
-use onloop_effect::{Failure, GitRequest, Io, KeptWork};
+use onloop_effect::{Failure, FailureKind, GitRequest, Io, KeptWork};
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::run::checkpoint::{left_out_line, snapshot_work};
 use onloop_engine::state::store::Store;
@@ -28,17 +28,23 @@ pub(super) async fn settle(
 ) -> Result<String, CommandError> {
     let run = store.run();
     let Some(tip) = context.commit.clone() else {
-        return Err(missing_branch(context));
+        return Err(missing_branch(run, context));
     };
     let Some(verified) = run.verified_checkpoint() else {
         let error = CommandError::failed("no checkpoint says which files were verified");
         // What prevented a checkpoint then may prevent one now.
-        let error = match snapshot_work(io, store).await {
-            Ok(_) => error,
+        let (error, is_refused) = match snapshot_work(io, store).await {
+            Ok(_) => (error, false),
             Err(failure) if failure.is_interrupted() => return Err(failure.into()),
-            Err(failure) => error.because(failure.message),
+            Err(failure) => {
+                let is_refused = failure.kind == FailureKind::Denied;
+                (error.because(failure.message), is_refused)
+            }
         };
-        return Err(verify_again(run, error));
+        return Err(match is_refused {
+            true => verify_again(run, error.fix("first remove the settings that the cause names")),
+            false => verify_again(run, error),
+        });
     };
     let is_there = demand_branch(io, run, context).await?;
     if is_there {
@@ -134,7 +140,16 @@ pub(super) async fn put_back_worktree(
         io.git(restored).await
     };
     let what = format!("the worktree `{path}` is gone and could not be put back");
-    put_back.await.map_err(|failure| CommandError::from(failure).context(what))?;
+    put_back.await.map_err(|failure| {
+        let is_taken = failure.kind == FailureKind::Exists;
+        let (error, word) = (CommandError::from(failure).context(what), text::shell_word(path));
+        match is_taken {
+            true => error
+                .fix_by("move away what is there", format!("mv {word} {word}.moved"))
+                .fix("then run the same command again"),
+            false => error,
+        }
+    })?;
     io.note(format!("note: the worktree {path} was gone; it was put back as it was verified"))
         .await;
     Ok(true)
@@ -318,11 +333,12 @@ pub(super) async fn moved_target(
     io: &Io,
     run: &Run,
     context: &FinishContext,
-    target: &TargetBranch,
+    (target, commit): (&TargetBranch, &String),
 ) -> Result<Option<CommandError>, CommandError> {
     let Some(tip) = &target.commit else { return Ok(None) };
     let base = io.git_merge_base(&context.home, tip, &context.branch).await?;
-    if base.as_ref() == Some(tip) {
+    // The target may have the work already: an earlier merge ended unseen.
+    if base.as_ref() == Some(tip) || base.as_ref() == Some(commit) {
         return Ok(None);
     }
     let (name, branch) = (&target.name, &context.branch);

@@ -58,6 +58,7 @@ impl OsGit {
             | GitRequest::MergeBase { .. }
             | GitRequest::RemoteBranch { .. }
             | GitRequest::Merge { .. }
+            | GitRequest::RecoverMerge { .. }
             | GitRequest::Push { .. }
             | GitRequest::Stash { .. }
             | GitRequest::KeepFiles { .. }

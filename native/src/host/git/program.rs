@@ -20,12 +20,13 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect;
 use onloop_core::effect::BranchName;
 use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::text::{name_text, one_line};
 
 use super::{Registered, known_failures, resolved, utf8};
 
 pub(super) use checkpoint::{NewCheckpoint, Wanted};
 pub(super) use command::GitProgram;
-use command::{Answer, lines_until_nul, text};
+use command::{Answer, lines_until_nul, list_of, text};
 pub(super) use commit::NewCommit;
 pub(super) use import::NewImport;
 pub(super) use references::CHECKPOINTS;
@@ -201,7 +202,7 @@ impl GitProgram {
         ];
         let output = self.answer(root, &args)?.success()?;
         let mut status = Status::default();
-        for entry in lines_until_nul(&output).map(String::from_utf8_lossy) {
+        for entry in lines_until_nul(&output).map(name_text) {
             let (kind, rest) = entry.split_once(' ').unwrap_or((&entry, ""));
             // The words before the path: states, modes and ids.
             let before = match kind {
@@ -292,8 +293,7 @@ impl GitProgram {
     pub(super) fn stash(&self, cwd: &Path, message: &str, paths: &[String]) -> Result<(), Failure> {
         let root = self.layout(cwd)?.root;
         let before = self.commit(&root, "refs/stash")?;
-        let mut list = paths.join("\0").into_bytes();
-        list.push(0);
+        let list = list_of(paths);
         let args = [
             "stash",
             "push",
@@ -324,7 +324,8 @@ impl GitProgram {
             Some(path) => Err(Failure::new(
                 FailureKind::Conflict,
                 format!(
-                    "git could not stash `{path}` in `{}`; `git stash pop` brings back what it did",
+                    "git could not stash `{}` in `{}`; `git stash pop` brings back what it did",
+                    one_line(path),
                     root.display()
                 ),
             )),

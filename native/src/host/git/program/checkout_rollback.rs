@@ -13,7 +13,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::{known_failures, rollback};
 use super::checkpoint::below;
-use super::command::{lines_until_nul, until_nul};
+use super::command::{lines_until_nul, shown_name, until_nul};
 use super::{Answer, GitProgram};
 
 /// Exit code of a git that a signal ended.
@@ -81,7 +81,7 @@ impl GitProgram {
         let names: Vec<String> = untracked
             .iter()
             .filter(|path| !is_same(path))
-            .map(|path| format!("`{}`", String::from_utf8_lossy(path)))
+            .map(|path| format!("`{}`", shown_name(path)))
             .collect();
         if names.is_empty() {
             return Ok(());

@@ -4,18 +4,20 @@
 //! git reads only changed files, and an agent cannot change it.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use onloop_core::effect::{Failure, FailureKind, KeptWork, LeftOut, LeftOutReason};
+use onloop_core::text::name_text;
 use onloop_core::time::Timestamp;
 
 use super::super::rollback;
 use super::GitProgram;
 use super::changes::Changes;
-use super::command::{IsolatedOptions, lines_until_nul, text, until_nul};
+use super::command::{
+    IsolatedOptions, lines_until_nul, list_of, os_name, shown_name, text, until_nul,
+};
 use super::programs::{Programs, push_hook};
 
 /// A checkpoint to make.
@@ -152,7 +154,7 @@ impl GitProgram {
         let mut left_out = Vec::new();
         for (path, why) in self.unkept(root, &changes.present, new.limit_bytes)? {
             changes.present.remove(&path);
-            left_out.push(LeftOut { path: String::from_utf8_lossy(&path).into_owned(), why });
+            left_out.push(LeftOut { path: name_text(&path), why });
         }
         let update = |words: &[&str], paths: &BTreeSet<Vec<u8>>| {
             if paths.is_empty() {
@@ -271,12 +273,11 @@ impl GitProgram {
         let beside = PathBuf::from(beside);
         let made = (|| {
             fs::copy(index, &beside).map_err(|error| rollback::failure(index, &error))?;
-            let mut args = vec!["ls-tree", "-r", "--full-tree", "-z", commit, "--"];
-            args.extend(paths.iter().map(String::as_str));
-            let entries =
-                self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?;
+            let args = ["ls-tree", "-r", "--full-tree", "-z", commit, "--"];
+            let named = IsolatedOptions { paths, ..IsolatedOptions::default() };
+            let entries = self.answer_isolated(root, &args, &[], named)?.success()?;
             let options = IsolatedOptions { index: Some(&beside), ..IsolatedOptions::default() };
-            let gone = until_nul(paths.iter().map(String::as_bytes));
+            let gone = list_of(paths);
             let args = ["update-index", "--force-remove", "-z", "--stdin"];
             self.answer_isolated(root, &args, &gone, options)?.success()?;
             let args = ["update-index", "--replace", "-z", "--index-info"];
@@ -320,28 +321,21 @@ impl GitProgram {
                 }
             }
         }
-        Ok(found.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect())
+        Ok(found.iter().map(|path| format!("`{}`", shown_name(path))).collect())
     }
 
     /// Returns files in a folder that are not in the index, also ignored ones.
     fn others_in(&self, root: &Path, index: &Path, folder: &[u8]) -> Result<Vec<Vec<u8>>, Failure> {
-        let folder = String::from_utf8_lossy(folder);
-        let args = ["ls-files", "--others", "-z", "--", &folder];
-        let options = IsolatedOptions { index: Some(index), ..IsolatedOptions::default() };
+        let args = ["ls-files", "--others", "-z", "--"];
+        let paths = &[name_text(folder)];
+        let options = IsolatedOptions { index: Some(index), paths, ..IsolatedOptions::default() };
         let others = self.answer_isolated(root, &args, &[], options)?.success()?;
         Ok(lines_until_nul(&others).map(<[u8]>::to_vec).collect())
     }
 }
 
-#[cfg(unix)]
 pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    root.join(OsStr::from_bytes(path))
-}
-
-#[cfg(not(unix))]
-pub(super) fn below(root: &Path, path: &[u8]) -> PathBuf {
-    root.join(&*String::from_utf8_lossy(path))
+    root.join(os_name(path))
 }
 
 /// Makes the index private, because git creates it readable for all users.

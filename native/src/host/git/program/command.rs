@@ -23,12 +23,14 @@ pub(super) struct IsolatedOptions<'a> {
     pub(super) committed: Option<Timestamp>,
     /// Most bytes of the output.
     pub(super) limit_bytes: u64,
+    /// Names of files behind the other arguments.
+    pub(super) paths: &'a [String],
 }
 
 impl Default for IsolatedOptions<'_> {
     fn default() -> Self {
         let limit_bytes = limits::GIT_ANSWER_BYTES;
-        IsolatedOptions { index: None, committed: None, limit_bytes }
+        IsolatedOptions { index: None, committed: None, limit_bytes, paths: &[] }
     }
 }
 
@@ -216,7 +218,8 @@ impl GitProgram {
         for setting in settings::ISOLATED_CONFIG {
             command.args(["-c", setting]);
         }
-        command.args(args).env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
+        command.args(args).args(options.paths.iter().map(|path| os_name(&text::name_bytes(path))));
+        command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
         if let Some(index) = options.index {
             command.env("GIT_INDEX_FILE", index).env("GIT_INDEX_VERSION", "4");
         }
@@ -279,9 +282,33 @@ pub(super) fn text(output: &[u8]) -> String {
     String::from_utf8_lossy(output).into_owned()
 }
 
+/// The name of a file as an argument of a program.
+#[cfg(unix)]
+pub(super) fn os_name(name: &[u8]) -> OsString {
+    use std::os::unix::ffi::OsStringExt;
+    OsString::from_vec(name.to_vec())
+}
+
+#[cfg(not(unix))]
+pub(super) fn os_name(name: &[u8]) -> OsString {
+    String::from_utf8_lossy(name).into_owned().into()
+}
+
 /// Joins paths, each terminated by NUL.
 pub(super) fn until_nul<'p>(paths: impl Iterator<Item = &'p [u8]>) -> Vec<u8> {
     paths.flat_map(|path| [path, b"\0"]).collect::<Vec<_>>().concat()
+}
+
+/// The files that a request names, each terminated by NUL.
+pub(super) fn list_of(names: &[String]) -> Vec<u8> {
+    until_nul(
+        names.iter().map(|name| text::name_bytes(name)).collect::<Vec<_>>().iter().map(|n| &**n),
+    )
+}
+
+/// The name of a file, for people.
+pub(super) fn shown_name(name: &[u8]) -> String {
+    text::one_line(&text::name_text(name))
 }
 
 /// Splits an output at NUL.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use onloop_core::effect::{BranchName, Failure, FailureKind};
 
 use super::GitProgram;
-use super::command::{IsolatedOptions, lines_until_nul, text};
+use super::command::{IsolatedOptions, lines_until_nul, list_of, text, until_nul};
 
 /// A commit to make from a checkpoint.
 pub(crate) struct NewCommit<'a> {
@@ -62,17 +62,15 @@ impl GitProgram {
         let options = IsolatedOptions { index: Some(&index), ..IsolatedOptions::default() };
         let made = (|| {
             self.answer_isolated(root, &["read-tree", new.kept], &[], options)?.success()?;
-            let mut args = vec!["ls-tree", "--full-tree", "-z", "--name-only", new.head, "--"];
-            args.extend(new.without.iter().map(String::as_str));
+            let args = ["ls-tree", "--full-tree", "-z", "--name-only", new.head, "--"];
+            let named = IsolatedOptions { paths: new.without, ..IsolatedOptions::default() };
             let there = match new.without {
                 [] => Vec::new(),
-                [_, ..] => {
-                    self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?
-                }
+                [_, ..] => self.answer_isolated(root, &args, &[], named)?.success()?,
             };
             let there: BTreeSet<&[u8]> = lines_until_nul(&there).collect();
-            let out = new.without.iter().filter(|path| !there.contains(path.as_bytes()));
-            let list: Vec<u8> = out.flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
+            let without = list_of(new.without);
+            let list = until_nul(lines_until_nul(&without).filter(|path| !there.contains(path)));
             if !list.is_empty() {
                 let args = ["update-index", "--force-remove", "-z", "--stdin"];
                 self.answer_isolated(root, &args, &list, options)?.success()?;

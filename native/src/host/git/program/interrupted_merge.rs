@@ -15,7 +15,7 @@ use super::super::{NewMerge, known_failures, rollback};
 use super::GitProgram;
 use super::checkout_rollback::CheckoutState;
 use super::checkpoint::below;
-use super::command::{IsolatedOptions, lines_until_nul, text};
+use super::command::{IsolatedOptions, lines_until_nul, shown_name, text};
 use super::merge::CheckedOut;
 
 /// Name of the note in the git folder of the checkout.
@@ -71,6 +71,7 @@ impl GitProgram {
             // A person has switched to another branch since, so the checkout is theirs.
             return Ok(None);
         }
+        wait_for_git(root);
         self.remove_dead_locks(root, merge)?;
         let Some(head) = self.commit(root, "HEAD")? else { return Ok(Some(before)) };
         let into = format!("refs/heads/{}", merge.into);
@@ -134,7 +135,7 @@ impl GitProgram {
             return Ok(());
         }
         let names: Vec<String> =
-            other.iter().map(|path| format!("`{}`", String::from_utf8_lossy(path))).collect();
+            other.iter().map(|path| format!("`{}`", shown_name(path))).collect();
         let message = format!(
             "a merge was interrupted in `{}`, and {} changed there since; move the changes away, then \
              run the same command again",
@@ -180,6 +181,21 @@ impl GitProgram {
         Ok(PathBuf::from(text(&self.answer(root, &args)?.success()?)))
     }
 }
+
+/// The git of a killed onloop may still be at work, and it may be about to end: waits for that. Without
+/// an end the locks decide, because another git may just be open there.
+fn wait_for_git(root: &Path) {
+    for _ in 0..GIT_ENDS_MS / GIT_LOOK_MS {
+        if !Path::new("/proc/self/comm").exists() || !git_works_in(root) {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(GIT_LOOK_MS));
+    }
+}
+
+/// How long a git that works in the checkout is waited for, and how often it is looked for.
+const GIT_ENDS_MS: u64 = 2_000;
+const GIT_LOOK_MS: u64 = 50;
 
 /// Whether a git works in the checkout at `root`, as far as the system tells.
 fn git_works_in(root: &Path) -> bool {

@@ -8,7 +8,7 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::{NewMerge, known_failures};
 use super::checkout_rollback::was_ended_early;
-use super::command::{lines_until_nul, text};
+use super::command::{lines_until_nul, shown_name, text};
 use super::{Answer, GitProgram};
 
 /// What is checked out before a merge.
@@ -67,6 +67,25 @@ impl GitProgram {
             note.remove();
         }
         merged
+    }
+
+    /// Restores the checkout that a killed merge of the same commit left.
+    pub(crate) fn undo_killed_merge(
+        &self,
+        cwd: &Path,
+        merge: &NewMerge<'_>,
+    ) -> Result<(), Failure> {
+        let root = self.layout(cwd)?.root;
+        let note = self.merge_note(&root)?;
+        let Some(before) = self.recover_merge(&root, &note, merge)? else { return Ok(()) };
+        let base = self.merge_base(&root, merge.commit, merge.into)?;
+        let stays = before.is(merge.branch) && base.as_deref() == Some(merge.commit);
+        let here = self.checked_out(&root)?;
+        if !stays && here.to_string() != before.to_string() {
+            self.switch_back(&root, &before)?;
+        }
+        note.remove();
+        Ok(())
     }
 
     fn merge_from(
@@ -146,9 +165,8 @@ impl GitProgram {
     ) -> Result<Failure, Failure> {
         let args = ["diff", "--name-only", "--diff-filter=U", "-z"];
         let unmerged = self.answer(root, &args)?.success()?;
-        let files: Vec<String> = lines_until_nul(&unmerged)
-            .map(|path| format!("`{}`", String::from_utf8_lossy(path)))
-            .collect();
+        let files: Vec<String> =
+            lines_until_nul(&unmerged).map(|path| format!("`{}`", shown_name(path))).collect();
         if files.is_empty() {
             return Ok(answer.into_failure());
         }

@@ -7,9 +7,11 @@ use std::path::{Path, PathBuf};
 
 use onloop_core::documents::ledger::sha256;
 use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::text::{one_line, shell_word};
 
 use super::super::settings;
 use super::GitProgram;
+use super::checkpoint::below;
 use super::command::IsolatedOptions;
 
 impl GitProgram {
@@ -20,14 +22,16 @@ impl GitProgram {
         root: &Path,
         expected: Option<&str>,
     ) -> Result<Programs, Failure> {
-        let args = ["config", "--list", "--show-scope", "-z"];
+        let args = ["config", "--list", "--show-scope", "--show-origin", "-z"];
         let listed =
             self.answer_isolated(root, &args, &[], IsolatedOptions::default())?.success()?;
         let mut named = Vec::new();
         let mut keys = BTreeSet::new();
         let mut hooks = Vec::new();
         let mut fields = listed.split(|&byte| byte == 0);
-        while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+        while let (Some(scope), Some(origin), Some(entry)) =
+            (fields.next(), fields.next(), fields.next())
+        {
             let key = entry.split(|&byte| byte == b'\n').next().unwrap_or_default();
             let key = String::from_utf8_lossy(key);
             let value = &entry[(key.len() + 1).min(entry.len())..];
@@ -37,7 +41,9 @@ impl GitProgram {
             if matches!(scope, b"local" | b"worktree") && names_program(&key) {
                 named.extend_from_slice(entry);
                 named.push(0);
-                keys.insert(key.into_owned());
+                // A key can be in a file that the configuration includes, or in one of the worktree.
+                let file = origin.strip_prefix(b"file:").unwrap_or(origin);
+                keys.insert((key.into_owned(), below(root, file).display().to_string()));
             }
         }
         // The last value is our own, which turns hooks off.
@@ -49,17 +55,33 @@ impl GitProgram {
         if expected.is_none_or(|expected| expected == digest) {
             return Ok(Programs { digest, hooks });
         }
-        let keys: Vec<String> =
-            keys.iter().map(|key| format!("`{}`", key.escape_debug())).collect();
-        let keys = if keys.is_empty() { "none now".to_owned() } else { keys.join(", ") };
-        let message = format!(
-            "the configuration of the repository around `{}` names other programs than when the \
-             run began ({keys}), and git would run them; remove those that you did not set, in that \
-             folder: git config --local --unset-all KEY",
-            root.display()
-        );
-        Err(Failure::new(FailureKind::Denied, message))
+        Err(Failure::new(FailureKind::Denied, other_programs(root, &keys)))
     }
+}
+
+/// Why git is not run: these keys name other programs than when the run began.
+fn other_programs(root: &Path, keys: &BTreeSet<(String, String)>) -> String {
+    let names: Vec<String> = keys
+        .iter()
+        .map(|(key, file)| format!("`{}` in `{}`", key.escape_debug(), one_line(file)))
+        .collect();
+    let names = if names.is_empty() { "none now".to_owned() } else { names.join(", ") };
+    let what = format!(
+        "the configuration of the repository around `{}` names other programs than when the run \
+         began ({names}), and git would run them",
+        root.display()
+    );
+    if keys.is_empty() {
+        return what;
+    }
+    let removals: Vec<String> = keys
+        .iter()
+        .map(|(key, file)| {
+            let (file, key) = (shell_word(file), shell_word(key));
+            format!("git config --file {file} --unset-all {key}")
+        })
+        .collect();
+    format!("{what}; remove those that you did not set: {}", removals.join("; "))
 }
 
 /// Programs of a repository.

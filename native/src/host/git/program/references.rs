@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use onloop_core::effect::{Failure, FailureKind, NamedCheckpoint};
+use onloop_core::text::name_text;
 use onloop_core::time::Timestamp;
 
 use super::GitProgram;
@@ -25,7 +26,7 @@ impl GitProgram {
         limit_bytes: u64,
     ) -> Result<Vec<u8>, Failure> {
         let form = if stat { "--stat=76" } else { "--patch" };
-        let mut args = vec![
+        let args = [
             "diff-tree",
             "-r",
             form,
@@ -38,8 +39,7 @@ impl GitProgram {
             to,
             "--",
         ];
-        args.extend(paths.iter().map(String::as_str));
-        let options = IsolatedOptions { limit_bytes, ..IsolatedOptions::default() };
+        let options = IsolatedOptions { limit_bytes, paths, ..IsolatedOptions::default() };
         let answer = self.answer_isolated(cwd, &args, &[], options)?;
         let said = answer.said();
         let is_missing = |commit: &&str| said.ends_with(&format!("bad object {commit}"));
@@ -64,8 +64,7 @@ impl GitProgram {
         let listed =
             self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success()?;
         let paths = lines_until_nul(&listed);
-        let mut paths: Vec<String> =
-            paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
+        let mut paths: Vec<String> = paths.map(name_text).collect();
         paths.sort();
         paths.dedup();
         Ok(paths)

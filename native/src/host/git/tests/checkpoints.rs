@@ -3,6 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use onloop_core::effect::{KeptWork, LeftOut, LeftOutReason};
+use onloop_core::text::name_bytes;
 use onloop_core::time::Timestamp;
 
 use super::*;
@@ -318,7 +319,7 @@ fn nothing_that_the_repository_names_runs_but_the_filters_it_began_with() {
         place.write("repo/.gitattributes", "* filter=trap\n");
         let failure = keep("r/2-1").unwrap_err();
         assert_eq!(failure.kind, FailureKind::Denied, "{kind}");
-        assert!(failure.message.contains("(`filter.trap.clean`)"), "{failure}");
+        assert!(failure.message.contains("(`filter.trap.clean` in `"), "{failure}");
         assert!(!place.path("sprung").exists(), "{kind}");
     }
 }
@@ -393,4 +394,57 @@ fn checkpoints_are_listed_and_forgotten_by_what_they_name() {
         assert_eq!(forget(&kept.commit).unwrap_err().kind, FailureKind::NotFound, "{kind}");
         assert_eq!(list(), [], "{kind}");
     }
+}
+
+#[test]
+fn a_name_that_is_not_utf8_is_named_compared_and_brought_back() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::with_commit(&[]);
+    let files = ["\u{10feff}", "other"].map(|name| place.path(&format!("repo/ci/{name}x.yml")));
+    let raw = place.path("repo/ci").join(OsStr::from_bytes(b"\xffx.yml"));
+    fs::create_dir_all(place.path("repo/ci")).unwrap();
+    let write = |content: &str| {
+        for path in files.iter().chain([&raw]) {
+            fs::write(path, content).unwrap();
+        }
+    };
+    write("old\n");
+    let before = place.keep("repo", "r/1", None).unwrap();
+    write("new\n");
+    let after = place.keep("repo", "r/2", None).unwrap();
+    let request = GitRequest::ChangedPaths {
+        cwd: place.text("repo"),
+        from: before.commit.clone(),
+        to: after.commit.clone(),
+    };
+    let Outcome::Names { names } = OsGit::new().perform(&request).unwrap() else { panic!() };
+    assert_eq!(names.len(), 3, "{names:?}");
+    let raw_name = names.iter().find(|name| *name_bytes(name) == b"ci/\xffx.yml"[..]).unwrap();
+    let paths = vec![raw_name.clone()];
+    let diff = GitRequest::Diff {
+        cwd: place.text("repo"),
+        from: before.commit.clone(),
+        to: after.commit,
+        stat: true,
+        paths: paths.clone(),
+        limit_bytes: 10_000,
+    };
+    let Outcome::Diff { bytes } = OsGit::new().perform(&diff).unwrap() else { panic!() };
+    let stat = String::from_utf8(Vec::from(bytes)).unwrap();
+    assert!(stat.contains("ci/\\377x.yml") && stat.contains("1 file changed"), "{stat}");
+    place
+        .perform(GitRequest::Restore {
+            cwd: place.text("repo"),
+            index: place.text("state-repo/index"),
+            commit: before.commit,
+            paths,
+            programs: None,
+        })
+        .unwrap();
+    assert_eq!(fs::read_to_string(&raw).unwrap(), "old\n");
+    for path in &files {
+        assert_eq!(fs::read_to_string(path).unwrap(), "new\n", "{path:?}");
+    }
+    assert!(place.survey("repo", "").unwrap().dirty.contains(raw_name));
 }

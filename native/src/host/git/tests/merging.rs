@@ -250,3 +250,59 @@ fn a_file_that_git_does_not_track_is_not_overwritten() {
     merge(&place, "x", "main").unwrap();
     assert_eq!(fs::read_to_string(place.path("repo/secret.txt")).unwrap(), "theirs\n");
 }
+
+fn recover(place: &Place) -> Result<(), Failure> {
+    place.perform(GitRequest::RecoverMerge {
+        cwd: place.text("repo"),
+        branch: "x".to_owned(),
+        commit: place.git("repo", &["rev-parse", "x"]),
+        into: "main".to_owned(),
+    })
+}
+
+#[test]
+fn a_killed_merge_can_be_undone_and_what_it_left_after_its_commit_is_removed() {
+    let place = Place::with_commit(&[]);
+    recover(&{
+        let place = Place::with_commit(&[]);
+        place.git("repo", &["branch", "x"]);
+        place
+    })
+    .expect("without a killed merge nothing happens");
+    killed_merge(&place);
+    let main = place.git("repo", &["rev-parse", "main"]);
+    recover(&place).unwrap();
+    assert_eq!(place.git("repo", &["rev-parse", "main"]), main, "nothing is merged");
+    assert_eq!(place.git("repo", &["status", "--porcelain"]), "");
+    assert!(!place.path("repo/.git/onloop-merge").exists());
+    assert!(!place.path("repo/.git/index.lock").exists());
+    // Killed after the commit, before git forgot the merge.
+    let tip = place.git("repo", &["rev-parse", "x"]);
+    place.git("repo", &["merge", "--quiet", "--no-ff", "x"]);
+    place.write("repo/.git/MERGE_HEAD", &format!("{tip}\n"));
+    place.write("repo/.git/MERGE_MSG", "Merge branch 'x'\n");
+    place.write("repo/.git/onloop-merge", &format!("{tip}\nrefs/heads/main\n"));
+    recover(&place).unwrap();
+    assert!(place.git("repo", &["status"]).contains("nothing to commit, working tree clean"));
+    for left in ["MERGE_HEAD", "MERGE_MSG", "onloop-merge"] {
+        assert!(!place.path(&format!("repo/.git/{left}")).exists(), "{left}");
+    }
+}
+
+#[test]
+fn a_merge_whose_git_still_works_is_left_to_it() {
+    let place = Place::with_commit(&[]);
+    killed_merge(&place);
+    let hook = "alias.wait=!sleep 3";
+    let mut git = Command::new("git")
+        .current_dir(place.path("repo"))
+        .args(["-c", hook, "wait"])
+        .spawn()
+        .unwrap();
+    let failure = recover(&place).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Busy, "{failure}");
+    assert!(failure.message.contains("index.lock"), "{failure}");
+    git.wait().unwrap();
+    recover(&place).unwrap();
+    assert_eq!(place.git("repo", &["status", "--porcelain"]), "");
+}

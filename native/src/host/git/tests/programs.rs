@@ -74,3 +74,39 @@ fn hooks_and_file_system_monitors_of_the_repository_do_not_run() {
         assert!(!place.path("sprung").exists(), "{kind}");
     }
 }
+
+#[test]
+fn a_key_that_was_added_is_named_with_its_file_and_the_command_that_removes_it() {
+    let place = Place::with_commit(&[]);
+    let checkpoint = |programs: Option<String>| GitRequest::Checkpoint {
+        cwd: place.text("repo"),
+        index: place.text("state/index"),
+        name: "r/0".to_owned(),
+        parent: None,
+        message: "kept\n".to_owned(),
+        at: onloop_core::time::Timestamp::from_millis(0),
+        limit_bytes: 1000,
+        programs,
+    };
+    let kept = OsGit::new().perform(&checkpoint(None)).unwrap();
+    let Outcome::Checkpoint(kept) = kept else { panic!("{kept:?}") };
+    place.git("repo", &["config", "include.path", "in c"]);
+    place.write("repo/.git/in c", "[gpg]\nprogram = /tmp/evil\n");
+    place.git("repo", &["config", "extensions.worktreeConfig", "true"]);
+    place.git("repo", &["config", "--worktree", "core.sshCommand", "/tmp/evil"]);
+    place.git("repo", &["config", "merge.x.driver", "/tmp/evil"]);
+    let again = checkpoint(Some(kept.programs));
+    let failure = OsGit::new().perform(&again).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Denied, "{failure}");
+    for (key, file) in [
+        ("gpg.program", "in c"),
+        ("core.sshcommand", "config.worktree"),
+        ("merge.x.driver", "config"),
+    ] {
+        let file = place.text(&format!("repo/.git/{file}"));
+        assert!(failure.message.contains(&format!("`{key}` in `{file}`")), "{failure}");
+    }
+    let (_, commands) = failure.message.split_once("did not set: ").unwrap();
+    assert!(Command::new("sh").arg("-c").arg(commands).status().unwrap().success(), "{commands}");
+    OsGit::new().perform(&again).unwrap();
+}
