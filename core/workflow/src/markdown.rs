@@ -71,11 +71,14 @@ fn bullet_header<'a>(line: Line<'a>, rest: &'a str) -> Option<Header<'a>> {
     let mut body = after_bullet.trim_start();
     let (mut checkbox, mut is_marked) = (None, false);
     if let Some(inside) = body.strip_prefix('[') {
-        let mark = inside.chars().next()?;
-        let after = inside[mark.len_utf8()..].strip_prefix(']')?;
+        let (mark, after) = inside.split_once(']')?;
+        // More is a name in brackets.
+        if mark.chars().count() > 4 {
+            return None;
+        }
         is_marked = true;
-        // Other marks (`~`, `-`, `✓`) are no state of the format, so there is nothing to tick.
-        checkbox = matches!(mark, ' ' | 'x' | 'X').then(|| offset(line, inside));
+        // Other marks (`~`, `✓`, nothing) are no state of the format, so there is nothing to tick.
+        checkbox = matches!(mark, " " | "x" | "X").then(|| offset(line, inside));
         body = after.trim_start();
     }
     let bold = body.starts_with("**");
@@ -260,7 +263,10 @@ mod tests {
             ("- [~] **Step 1: a**", "Misspelt 1|a||"),
             ("- [-] **Step 1: a**", "Misspelt 1|a||"),
             ("- [✓] Step 1: a", "Misspelt 1|a||"),
-            ("- [] **Step 1: a**", "none"),
+            ("- [] **Step 1: a**", "Misspelt 1|a||"),
+            ("- [ x] **Step 1: a**", "Misspelt 1|a||"),
+            ("- [WIP] **Step 1: a**", "Misspelt 1|a||"),
+            ("- [a link] **Step 1: a**", "none"),
             ("- [ ] **Step one: a**", "none"),
             ("- [", "none"),
             ("- [日] **Step 1: a**", "Misspelt 1|a||"),

@@ -279,7 +279,9 @@ impl<'a> Body<'a> {
                 let source = self.cursor.source();
                 let bullet = ['-', '*', '+', ' ', '\t'];
                 let box_text = header.line.text.trim_start_matches(bullet);
-                let done = ["[✓]", "[✔]"].into_iter().any(|done| box_text.starts_with(done));
+                let marked = box_text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+                let done =
+                    marked.is_some_and(|(mark, _)| matches!(mark.trim(), "✓" | "✔" | "x" | "X"));
                 let other = if done { "x" } else { " " };
                 let mark = header.checkbox.map_or(other, |offset| &source[offset..=offset]);
                 let canonical = format!("- [{mark}] **Step {}: {}**", header.id, header.name);

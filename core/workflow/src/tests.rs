@@ -267,6 +267,8 @@ fn steps_and_their_headers() {
             "error step-header \"- [ ] **Step 1: One**\"\nwarning mixed-indentation \"loop: false\"\n",
         ),
         ("- [~] **Step 1: One**\nBODY", "error step-header \"- [~] **Step 1: One**\"\n"),
+        ("- [] **Step 1: One**\nBODY", "error step-header \"- [] **Step 1: One**\"\n"),
+        ("- [x ] **Step 1: One**\nBODY", "error step-header \"- [x ] **Step 1: One**\"\n"),
         ("- [✓] **Step 1: One**\nBODY", "error step-header \"- [✓] **Step 1: One**\"\n"),
         ("- [ ] **Step 1:** One\nBODY", "error step-header \"- [ ] **Step 1:** One\"\n"),
         ("- [ ] **Step 1: One** (soon)\nBODY", "warning text-after-step-name \"(soon)\"\n"),
