@@ -17,6 +17,8 @@ mod cursor;
 mod opencode;
 mod vscode;
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use onloop_permission::{Call, Decision};
@@ -62,23 +64,62 @@ impl Host {
     /// # Errors
     ///
     /// When it is not a document of this host, or lacks what its event must have. Answer with
-    /// [`Host::safe_answer`] then.
+    /// [`Host::refusal`] then.
     pub fn read(self, input: &[u8]) -> Result<HookInput, MalformedInput> {
-        let text = std::str::from_utf8(input).map_err(|_| MalformedInput::NotUtf8)?;
-        let document = strict_json::parse_lossy(text)
-            .map_err(|error| MalformedInput::NotJson { member: None, error: error.to_string() })?;
+        let text = String::from_utf8_lossy(input);
+        let is_utf8 = matches!(text, Cow::Borrowed(_));
+        let document = strict_json::parse_lossy(&text).map_err(|error| match is_utf8 {
+            true => MalformedInput::NotJson { member: None, error: error.to_string() },
+            false => MalformedInput::NotUtf8,
+        })?;
+        let read = self.of_document(&document)?;
+        // A call that is not the one that was sent is not judged.
+        match read.event.answer_form() {
+            AnswerForm::ToolCall | AnswerForm::PermissionRequest if !is_utf8 => {
+                Err(MalformedInput::NotUtf8)
+            }
+            _ => Ok(read),
+        }
+    }
+
+    fn of_document(self, document: &Value) -> Result<HookInput, MalformedInput> {
         if !document.is_object() {
             return Err(MalformedInput::NotAnObject);
         }
         match self {
-            Host::Claude => claude::read(&document),
-            Host::Codex => codex::read(&document),
-            Host::Cursor => cursor::read(&document),
-            Host::VsCode => vscode::read(&document),
-            Host::OpenCode => opencode::read(&document),
-            Host::Cline => cline::read(&document),
-            Host::Copilot => copilot::read(&document),
+            Host::Claude => claude::read(document),
+            Host::Codex => codex::read(document),
+            Host::Cursor => cursor::read(document),
+            Host::VsCode => vscode::read(document),
+            Host::OpenCode => opencode::read(document),
+            Host::Cline => cline::read(document),
+            Host::Copilot => copilot::read(document),
         }
+    }
+
+    /// The answer to an event that [`Host::read`] refuses: that of the event where it is known, else
+    /// [`Host::safe_answer`].
+    pub fn refusal(self, input: &[u8], reason: &str) -> String {
+        let ask = HookAnswer::Decided(Decision::Ask, reason.to_owned());
+        match self.form_of(input) {
+            None | Some(AnswerForm::ToolCall) => self.safe_answer(reason),
+            // A person is about to be asked.
+            Some(form @ AnswerForm::PermissionRequest) => self.write(form, &ask),
+            Some(form) => self.write(form, &HookAnswer::SystemMessage(reason.to_owned())),
+        }
+    }
+
+    /// The form of the answer to an event that cannot be read whole; `None`: it is not known.
+    fn form_of(self, input: &[u8]) -> Option<AnswerForm> {
+        const NAMES: [&str; 4] = ["hook_event_name", "hookEventName", "hookName", "event"];
+        let text = String::from_utf8_lossy(input);
+        let document = match strict_json::parse_lossy(&text) {
+            Ok(document) => document,
+            // What shows the event without its name may be in the part that is missing.
+            Err(_) => strict_json::parse_cut_off(&text)
+                .filter(|document| NAMES.iter().any(|name| filled(document, name).is_some()))?,
+        };
+        self.of_document(&document).ok().map(|read| read.event.answer_form())
     }
 
     /// What the hook prints on standard output to give `answer` in the form that its event
@@ -399,7 +440,12 @@ fn event_name<'d>(
 ) -> Result<&'d str, MalformedInput> {
     let is_there = |key: &str| !document[key].is_null();
     match keys.iter().find(|key| is_there(key)).map(|key| &document[*key]) {
-        Some(Value::String(name)) if !name.trim().is_empty() => return Ok(name),
+        Some(Value::String(name)) if !name.trim().is_empty() => {
+            // Another case is no other event: a host takes silence about a call for yes.
+            let mut known = signs.iter().map(|(_, event)| *event).chain(["PermissionRequest"]);
+            let meant = known.find(|event| event.eq_ignore_ascii_case(name));
+            return Ok(meant.unwrap_or(name));
+        }
         Some(Value::String(_)) | None => {}
         Some(_) => return Err(MalformedInput::UnknownEvent),
     }

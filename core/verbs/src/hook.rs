@@ -101,7 +101,10 @@ pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError>
             };
             host.write(form, &answer)
         }
-        Err(why) => host.safe_answer(&format!("onloop cannot understand this call: {why}")),
+        Err(why) => {
+            let input = bytes.as_deref().unwrap_or_default();
+            host.refusal(input, &format!("onloop cannot understand this call: {why}"))
+        }
     };
     if !said.is_empty() {
         io.result(said).await;

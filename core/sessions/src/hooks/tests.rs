@@ -138,6 +138,58 @@ fn what_cannot_be_read_says_why() {
 }
 
 #[test]
+fn an_event_with_malformed_strings_gets_its_own_answer() {
+    let stop = "\"hook_event_name\":\"Stop\",\"session_id\":\"s\"";
+    let inputs: [Vec<u8>; 3] = [
+        [format!("{{{stop},\"last_assistant_message\":\"").as_bytes(), b"\xff\xfe\"}"].concat(),
+        format!("{{{stop},\"m\":\"a \u{1} c\"}}").into_bytes(),
+        format!("\u{feff}{{{stop}}}").into_bytes(),
+    ];
+    for host in [Host::Claude, Host::Codex] {
+        for input in &inputs {
+            let event = host.read(input).unwrap().event;
+            assert!(matches!(event, HookEvent::Stop(_)), "{event:?}");
+        }
+        // Cut off: nobody knows what else was said, and no answer is one about a call.
+        let cut = format!("{{{stop}");
+        assert!(host.read(cut.as_bytes()).is_err());
+        assert_eq!(host.refusal(cut.as_bytes(), "why"), "{\"systemMessage\":\"why\"}\n");
+        // A call is judged as it was sent, or not at all.
+        let call = |command: &[u8]| {
+            let start =
+                b"{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":\
+                {\"command\":\"";
+            [start, command].concat()
+        };
+        let controls = call(b"ls \x01\"}}");
+        let HookEvent::ToolCall(judged) = host.read(&controls).unwrap().event else { panic!() };
+        assert_eq!(judged, Call::shell("ls \u{1}"));
+        for input in [call(b"ls \xff\"}}"), call(b"ls"), b"{\"hook_event_name\":\"Pre".to_vec()] {
+            assert!(host.read(&input).is_err());
+            assert_eq!(host.refusal(&input, "why"), host.safe_answer("why"));
+        }
+        let asked = b"{\"hook_event_name\":\"PermissionRequest\",\"tool_name\":\"\xff\"}";
+        assert_eq!(host.refusal(asked, "why"), "", "the person is asked");
+    }
+}
+
+#[test]
+fn an_event_whose_name_is_in_another_case_is_that_event() {
+    for (host, key) in [
+        (Host::Codex, "hook_event_name"),
+        (Host::Claude, "hook_event_name"),
+        (Host::VsCode, "hookEventName"),
+    ] {
+        let document = json!({ key: "preToolUse", "tool_name": "Bash",
+            "tool_input": { "command": "rm -rf /" } });
+        let event = read(host, document).event;
+        assert!(matches!(event, HookEvent::ToolCall(_)), "{host:?}: {event:?}");
+    }
+    let request = json!({ "hook_event_name": "permissionrequest", "tool_name": "Bash" });
+    assert!(matches!(read(Host::Codex, request).event, HookEvent::PermissionRequest(_)));
+}
+
+#[test]
 fn the_safe_answer_runs_nothing() {
     for host in Host::ALL {
         let safe: Value = serde_json::from_str(&host.safe_answer("why\u{1b}[2J\n not")).unwrap();

@@ -15,14 +15,82 @@ pub fn parse(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }
 
-/// Like [`parse`], but reads a lone half of a surrogate pair in an escape as U+FFFD. JavaScript writes
-/// one where it cuts a text inside a character.
+/// Like [`parse`], but lenient in strings: reads a lone half of a surrogate pair in an escape as U+FFFD,
+/// which JavaScript writes where it cuts a text inside a character, and control characters as they are.
+/// A byte-order mark in front counts as nothing.
 ///
 /// # Errors
 ///
 /// As [`parse`].
 pub fn parse_lossy(text: &str) -> serde_json::Result<Value> {
-    parse(&without_lone_surrogates(text))
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    parse(&with_escaped_controls(&without_lone_surrogates(text)))
+}
+
+/// Like [`parse_lossy`], of a text that ends inside its object: only the members that are complete.
+/// `None`: it does not end there, or they are not JSON.
+pub fn parse_cut_off(text: &str) -> Option<Value> {
+    let (mut depth, mut is_value, mut end) = (0_u32, false, None);
+    let mut strings = Strings::default();
+    for (at, byte) in text.bytes().enumerate() {
+        let was_inside = strings.is_inside;
+        strings.step(byte);
+        match byte {
+            // A string has ended; before the colon it is a name.
+            b'"' if was_inside && !strings.is_inside => {
+                end = if depth == 1 && is_value { Some(at + 1) } else { end };
+            }
+            _ if was_inside => {}
+            b':' if depth == 1 => is_value = true,
+            b',' if depth == 1 => {
+                is_value = false;
+                end = Some(at);
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1).filter(|depth| *depth > 0)?;
+                end = if depth == 1 && is_value { Some(at + 1) } else { end };
+            }
+            _ => {}
+        }
+    }
+    parse_lossy(&format!("{}}}", text.get(..end?)?)).ok()
+}
+
+/// Whether the bytes so far end inside a string.
+#[derive(Default)]
+struct Strings {
+    is_inside: bool,
+    is_escaped: bool,
+}
+
+impl Strings {
+    fn step(&mut self, byte: u8) {
+        match byte {
+            _ if self.is_escaped => self.is_escaped = false,
+            b'\\' if self.is_inside => self.is_escaped = true,
+            b'"' => self.is_inside = !self.is_inside,
+            _ => {}
+        }
+    }
+}
+
+fn with_escaped_controls(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| byte < b' ') {
+        return Cow::Borrowed(text);
+    }
+    let mut strings = Strings::default();
+    let (mut result, mut copied) = (String::new(), 0);
+    for (at, byte) in text.bytes().enumerate() {
+        if strings.is_inside && byte < b' ' {
+            result.push_str(&text[copied..at]);
+            result.push_str(&format!("\\u{byte:04x}"));
+            copied = at + 1;
+        }
+        strings.step(byte);
+    }
+    result.push_str(&text[copied..]);
+    Cow::Owned(result)
 }
 
 fn without_lone_surrogates(text: &str) -> Cow<'_, str> {
@@ -123,7 +191,8 @@ impl<'de> Visitor<'de> for StrictVisitor {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse, parse_lossy};
+    use super::{parse, parse_cut_off, parse_lossy};
+    use serde_json::json;
 
     #[test]
     fn halves_of_surrogate_pairs_are_replaced() {
@@ -141,6 +210,36 @@ mod tests {
         for json in [r#""\ud83""#, r#""\"#, r#""\udzzz""#, r#"{"\ud83d":1,"\udc00":2}"#, "\"\\日\""]
         {
             assert!(parse_lossy(json).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn strings_are_read_leniently_and_structure_is_not() {
+        assert_eq!(
+            parse_lossy("\u{feff}{\n\"a\": \"b\u{1}\n\"}").unwrap(),
+            json!({"a": "b\u{1}\n"})
+        );
+        for text in ["{\u{1}}", "{\"a\":\u{1}1}", "{\"a\":1,\"a\":2}", "\u{feff}\u{feff}{}"] {
+            assert!(parse_lossy(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn of_a_text_that_was_cut_off_the_complete_members_are_read() {
+        let table = [
+            (r#"{"a":"b","c":"d""#, Some(json!({"a": "b", "c": "d"}))),
+            (r#"{"a":"b","c":"d"#, Some(json!({"a": "b"}))),
+            (r#"{"a":"b","c""#, Some(json!({"a": "b"}))),
+            (r#"{"a":"b","c":12"#, Some(json!({"a": "b"}))),
+            (r#"{"a":{"b":"},"},"c":[1"#, Some(json!({"a": {"b": "},"}}))),
+            (r#"{"a":"b"}"#, None),
+            (r#"{"a":"b"} {"#, None),
+            (r#"{"a":"b","a":"c","d"#, None),
+            (r#"{"a"#, None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(parse_cut_off(text), expected, "{text}");
         }
     }
 
