@@ -2,4 +2,5 @@
 
 pub mod choice;
 pub mod confinement;
+pub mod leftovers;
 pub(crate) mod network;

@@ -13,6 +13,7 @@ use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell
 use onloop_engine::client_files::{CANARY_VARIABLE, known, look, quiet, setting};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::on_path;
+use onloop_engine::sandbox::leftovers;
 use onloop_engine::state::config;
 use onloop_install::canary::{self, deciding_events, hooks_in};
 use onloop_install::{
@@ -86,6 +87,12 @@ pub(crate) async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandEr
     }
     if let Some(line) = retention::line(io, loaded.config.retention_days).await {
         io.result(format!("  · {line}\n")).await;
+    }
+    for folder in leftovers::found(io).await {
+        io.result(format!(
+            "  ! a killed run has left {folder}; the next run or `onloop doctor --prune` removes it\n"
+        ))
+        .await;
     }
     let enabled = loaded.config.enabled;
     let mut exit = Exit::Done;

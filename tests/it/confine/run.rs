@@ -280,3 +280,39 @@ fn the_checks_of_a_draft_are_tried_once_confined_and_without_network() {
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_err(), "nothing came through");
 }
+
+#[test]
+fn what_a_killed_run_has_left_is_named_and_removed_by_the_next_one() {
+    let by = mechanisms()[0];
+    let place = place("confine: on\n", " test -s ok.txt", "");
+    let temporary = place.path("tmp");
+    std::fs::create_dir_all(&temporary).unwrap();
+    let left = || std::fs::read_dir(&temporary).unwrap().count();
+    let onloop = |words: &[&str]| {
+        let mut command = place.command(program(), "repo");
+        command.env("TMPDIR", &temporary).args(words);
+        command
+    };
+    let words = ["run", "hotl-workflow-try.md", "--agent-command"];
+    let agent = "echo > \"$TMPDIR/f\"; echo > started; sleep 60";
+    let mut child = onloop(&[&words[..], &[agent]].concat()).spawn().unwrap();
+    let started = place.path(".hotl-worktrees/repo/hotl-try/started");
+    for _ in 0..600 {
+        if started.exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(started.exists(), "{by}");
+    let said = Run::from(onloop(&["doctor", "claude"]).output().unwrap()).stdout;
+    assert!(!said.contains("has left"), "its run is alive: {said}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(left(), 1, "{by}");
+    let said = Run::from(onloop(&["doctor", "claude"]).output().unwrap()).stdout;
+    assert!(said.contains("a killed run has left "), "{said}");
+    let said = Run::from(onloop(&["doctor", "--prune"]).output().unwrap()).expect_exit(0).stdout;
+    assert!(said.contains("which a killed run has left"), "{said}");
+    assert_eq!(left(), 0, "{by}");
+    assert_eq!(std::fs::read_dir(place.path("state/temporary")).unwrap().count(), 0);
+}

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::error::CommandError;
 use crate::sandbox::confinement::{ConfineError, Confined, Temporary, temporary_name};
+use crate::sandbox::leftovers;
 use crate::sandbox::network::{NetworkRequest, asks_for_names};
 use crate::state::config;
 use onloop_agents::confine::{GitFolder, Needs};
@@ -91,7 +92,14 @@ impl Sandbox {
             (ConfineWhen::Off, None) => return off("`run.confine: off`"),
             (ConfineWhen::Auto | ConfineWhen::On, _) => {}
         }
-        let why = match Sandbox::attempt(io, folder).await {
+        leftovers::sweep(io).await;
+        let temporary = temporary_name(io);
+        leftovers::claim(io, &temporary).await;
+        let attempted = Sandbox::attempt(io, folder).await;
+        if attempted.is_err() {
+            leftovers::release(io, &temporary).await;
+        }
+        let why = match attempted {
             Ok(sandbox) => return sandbox.demand_names(io, folder, wish.names).await,
             Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
             Err(failure) => onloop_syntax::text::one_line(&failure.message),
@@ -246,6 +254,7 @@ impl Sandbox {
         if let Sandbox::By { temporary, .. } = self {
             // They are in a folder that systems clear out.
             let _ = io.remove(&temporary).await;
+            leftovers::release(io, &temporary).await;
         }
     }
 }

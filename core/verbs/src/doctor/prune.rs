@@ -8,6 +8,7 @@ use onloop_effect::{Exit, Failure, GitRequest, Io, NamedCheckpoint};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout;
 use onloop_engine::run::forks;
+use onloop_engine::sandbox::leftovers;
 use onloop_engine::session::kept_files::SESSIONS;
 use onloop_engine::state::config;
 use onloop_engine::state::store::{Store, StoreError};
@@ -20,6 +21,9 @@ pub(super) async fn prune(io: &Io) -> Result<Exit, CommandError> {
     let cwd = io.start().cwd.clone();
     let days = config::own(io, &cwd).await.retention_days;
     retention::remove_logs(io, days).await?;
+    for folder in leftovers::sweep(io).await {
+        io.result(format!("Removed {folder}, which a killed run has left\n")).await;
+    }
     match checkout::find(io, &cwd).await {
         Some(_) => {
             for id in forks::remove_unneeded(io, &cwd).await? {

@@ -1,0 +1,106 @@
+//! Folders for temporary files that a killed onloop has left. The state home, where no agent writes,
+//! has a record of each folder and a lock that its process holds.
+
+use crate::state::store::StateHome;
+use onloop_effect::{Durability, Expect, Io};
+
+/// Records that this program uses `folder`, until [`release`].
+pub(crate) async fn claim(io: &Io, folder: &str) {
+    let Some(record) = record_of(io, folder) else { return };
+    // Without a record the folder stays after a kill, as it does where there is no state home.
+    let bytes = folder.as_bytes().to_vec();
+    if io.write_private(&record, bytes, Expect::Any, Durability::Relaxed).await.is_ok() {
+        let _ = io.lock(&lock_of(&record), 0).await;
+    }
+}
+
+/// Takes back [`claim`], once the folder is removed.
+pub(crate) async fn release(io: &Io, folder: &str) {
+    let Some(record) = record_of(io, folder) else { return };
+    if io.stat(&record).await.is_err() || io.stat(folder).await.is_ok() {
+        return;
+    }
+    forget(io, &record).await;
+}
+
+/// The folders that are there though the program that made them is not.
+pub async fn found(io: &Io) -> Vec<String> {
+    let mut left = Vec::new();
+    for record in records(io).await {
+        if let Some(folder) = abandoned(io, &record).await {
+            left.push(folder);
+            let _ = io.unlock(&lock_of(&record)).await;
+        }
+    }
+    left
+}
+
+/// Removes what [`found`] finds, and returns it.
+pub async fn sweep(io: &Io) -> Vec<String> {
+    let mut removed = Vec::new();
+    for record in records(io).await {
+        let Some(folder) = abandoned(io, &record).await else { continue };
+        match io.remove(&folder).await {
+            Ok(()) => {
+                forget(io, &record).await;
+                removed.push(folder);
+            }
+            // The next sweep tries again.
+            Err(_) => drop(io.unlock(&lock_of(&record)).await),
+        }
+    }
+    removed
+}
+
+/// The folder of a record, if it is there and its program is not; its lock is held then.
+async fn abandoned(io: &Io, record: &str) -> Option<String> {
+    io.lock(&lock_of(record), 0).await.ok()?;
+    let bytes = io.read(record, FOLDER_BYTES).await.map(|(bytes, _)| bytes);
+    let folder = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    // Only what this record is about is ever removed.
+    let folder = folder.filter(|folder| record_of(io, folder).as_deref() == Some(record));
+    match folder {
+        Some(folder) if io.stat(&folder).await.is_ok() => Some(folder),
+        Some(_) | None => {
+            forget(io, record).await;
+            None
+        }
+    }
+}
+
+/// Longest path in a record.
+const FOLDER_BYTES: u64 = 64 * 1024;
+
+async fn records(io: &Io) -> Vec<String> {
+    let Some(home) = records_folder(io) else { return Vec::new() };
+    let names = io.list(&home).await.unwrap_or_default();
+    let records = names.iter().filter(|name| is_ours(name));
+    records.map(|name| format!("{home}/{name}")).collect()
+}
+
+async fn forget(io: &Io, record: &str) {
+    let lock = lock_of(record);
+    let _ = io.remove(record).await;
+    let _ = io.unlock(&lock).await;
+    let _ = io.remove(&lock).await;
+}
+
+/// The record of a folder for temporary files; `None`: of others there is none.
+fn record_of(io: &Io, folder: &str) -> Option<String> {
+    let name = folder.strip_prefix('/')?.rsplit('/').next().filter(|name| is_ours(name))?;
+    Some(format!("{}/{name}", records_folder(io)?))
+}
+
+fn records_folder(io: &Io) -> Option<String> {
+    StateHome::of(io).ok().map(|home| format!("{}/temporary", home.folder()))
+}
+
+fn lock_of(record: &str) -> String {
+    format!("{record}.lock")
+}
+
+/// Whether it is a name of `temporary_name`.
+fn is_ours(name: &str) -> bool {
+    let digits = name.strip_prefix("onloop-").unwrap_or_default();
+    digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
