@@ -315,7 +315,8 @@ fn work_line(fork: &Run, now: Timestamp) -> Option<WorkLine> {
 
 /// The run with what its forks have used, if that passes a bound. No agent works on then.
 async fn over_budget(io: &Io, run: &Run) -> Option<Run> {
-    let whole = together(io, run, (UnderWay::Nothing, UnderWay::Nothing)).await?;
+    let nothing = (UnderWay::Nothing, UnderWay::Nothing);
+    let whole = Box::pin(together(io, run, nothing)).await?;
     (!exceeded(&whole).is_empty()).then_some(whole)
 }
 

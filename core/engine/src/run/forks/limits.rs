@@ -58,12 +58,12 @@ pub(crate) fn counted(options: &RunOptions) -> UnderWay {
 /// The run with everything that its forks have used and reserved; `None`: it has none.
 pub(crate) async fn reserved(io: &Io, run: &Run, options: &RunOptions) -> Option<Run> {
     let all = counted(options);
-    together(io, run, (all, all)).await
+    Box::pin(together(io, run, (all, all))).await
 }
 
 /// As [`together`], for a turn that begins or is under way, and counts itself.
 pub(crate) async fn beside_turn(io: &Io, run: &Run) -> Option<Run> {
-    together(io, run, (UnderWay::Attempts, UnderWay::Nothing)).await
+    Box::pin(together(io, run, (UnderWay::Attempts, UnderWay::Nothing))).await
 }
 
 /// Records that an attempt at a step begins, unless a limit is reached. Of two steps that look at the same
@@ -106,7 +106,8 @@ pub(crate) async fn used_up(cx: &RunContext<'_>, step: u32) -> Option<String> {
     if record.fork.is_none() && run.turns_of(step, record.attempts) == 0 {
         return None;
     }
-    let whole = together(cx.io, run, (counted(cx.options), UnderWay::Nothing)).await?;
+    let all = (counted(cx.options), UnderWay::Nothing);
+    let whole = Box::pin(together(cx.io, run, all)).await?;
     // The attempt itself and its time were looked at when it began.
     let is_of_agents =
         |bound: &Exceeded| matches!(bound.name, "max_agents" | "max_tokens" | "max_cost_usd");

@@ -53,7 +53,7 @@ pub(super) async fn take(
         let (version, options, sandbox) = (version.clone(), cx.options.turns, cx.sandbox());
         let (agent, client) = (client.name, client.client);
         let turn = Turn { io, agent, client, model, version, record, options, sandbox, guard };
-        match turn.perform(cx.store, &opening).await? {
+        match Box::pin(turn.perform(cx.store, &opening)).await? {
             Performed::Outcome(outcome) => return Ok(outcome),
             Performed::NotResumed(why) => {
                 cx.store.note(format!(
