@@ -1,7 +1,8 @@
 //! What a person reads about a run that waits: the reason, and the commands that continue it.
 
 use onloop_run::{
-    ForkOf, GateRule, Next, PullRequestState, Question, Run, RunStatus, Verdict, exceeded, gate_rule,
+    ForkOf, GateRule, Next, PullRequestState, Question, Run, RunStatus, Verdict, exceeded,
+    gate_rule,
 };
 
 /// What the run waits for, on one line for the record.
