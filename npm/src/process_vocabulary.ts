@@ -81,7 +81,7 @@ export interface ProcessSpec {
    * observes gives those that are plain files the present time. A build cache that goes by times
    * would hide their openings.
    */
-  renew?: number;
+  renew?: number | null;
   /**
    * The files and the network that the program may use; `null`: those of the host. A host that
    * cannot enforce all of it starts nothing: `unsupported`.

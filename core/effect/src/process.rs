@@ -10,7 +10,6 @@ use super::Request;
 use super::bytes::Bytes;
 use super::confine::{Confinement, Mechanism};
 use super::shell::Shell;
-use onloop_syntax::form::is_default;
 use onloop_syntax::limits;
 
 /// A program to run.
@@ -64,8 +63,8 @@ pub struct ProcessSpec {
     /// How many of the first of `observe` are to look changed when the program starts: a host that
     /// observes gives those that are plain files the present time. A build cache that goes by times
     /// would hide their openings.
-    #[serde(skip_serializing_if = "is_default")]
-    pub renew: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renew: Option<u64>,
     /// The files and the network that the program may use; `None`: those of the host. A host that
     /// cannot enforce all of it starts nothing: `Unsupported`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,7 +93,7 @@ impl ProcessSpec {
             wake_on_lines: false,
             announce: false,
             observe: Vec::new(),
-            renew: 0,
+            renew: None,
             confine: None,
         }
     }
@@ -151,7 +150,7 @@ impl ProcessSpec {
 
     /// Reports which of these files are opened meanwhile, and renews the first `renew` of them.
     pub fn observe(self, files: Vec<String>, renew: u64) -> ProcessSpec {
-        ProcessSpec { observe: files, renew, ..self }
+        ProcessSpec { observe: files, renew: (renew > 0).then_some(renew), ..self }
     }
 
     /// Shows a live status line with this name.

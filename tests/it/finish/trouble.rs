@@ -308,7 +308,7 @@ fn kill_merge(run: &Finished) {
     workspace.write(".git/index.lock", "");
     run.refused(&["merge"]);
     let tip = workspace.git_says(&["rev-parse", "hotl/x"]);
-    workspace.write(".git/onloop-merge", &format!("{tip}\nrefs/heads/main\n"));
+    workspace.write(".git/onloop-merge", format!("{tip}\nrefs/heads/main\n"));
     workspace.write("work.txt", "do");
 }
 
@@ -345,7 +345,7 @@ fn a_merge_that_git_ended_by_itself_is_recorded_and_cleaned_up() {
     }
     let tip = workspace.git_says(&["rev-parse", "hotl/x"]);
     workspace.git_says(&["merge", "--quiet", "--no-ff", "hotl/x"]);
-    workspace.write(".git/MERGE_HEAD", &format!("{tip}\n"));
+    workspace.write(".git/MERGE_HEAD", format!("{tip}\n"));
     assert_eq!(run.done(&["merge"])["disposition"], "merged");
     assert!(!workspace.path(".git/MERGE_HEAD").exists());
     assert_eq!(run.branches(), "main");

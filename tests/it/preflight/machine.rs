@@ -322,6 +322,7 @@ fn changes_something(request: &Request) -> bool {
             | GitRequest::Push { .. }
             | GitRequest::Stash { .. }
             | GitRequest::Checkpoint { .. }
+            | GitRequest::RecoverMerge { .. }
             | GitRequest::Restore { .. }
             | GitRequest::ForgetCheckpoint { .. }
             | GitRequest::Note { .. }

@@ -64,7 +64,7 @@ fn spec(command: Command) -> ProcessSpec {
         wake_on_lines: false,
         announce: false,
         observe: Vec::new(),
-        renew: 0,
+        renew: None,
         confine: None,
     }
 }

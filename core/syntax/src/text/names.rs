@@ -13,7 +13,7 @@ const LAST: u32 = 0x10_feff;
 /// The byte that `c` stands for in a name.
 pub(super) fn byte_of(c: char) -> Option<u8> {
     let code = u32::from(c);
-    (FIRST..=LAST).contains(&code).then(|| (code & 0xff) as u8)
+    (FIRST..=LAST).contains(&code).then_some((code & 0xff) as u8)
 }
 
 /// The name as text. Different names have different texts, and [`name_bytes`] takes them back.

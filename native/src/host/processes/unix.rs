@@ -59,7 +59,7 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
         group: processes.running.clone(),
         orphans: processes.orphans,
     };
-    let observer = Observer::of(&processes.root, &spec.observe, spec.renew);
+    let observer = Observer::of(&processes.root, &spec.observe, spec.renew.unwrap_or(0));
     let mut running = beginning.start(&mut command, spec).map_err(|unstarted| match unstarted {
         Unstarted::Refused(error) => command::spawn_failure(&error, &processes.root, spec),
         Unstarted::Lost(error) => failure::of(&error, "cannot follow a process"),

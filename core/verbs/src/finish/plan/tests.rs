@@ -36,6 +36,7 @@ fn context() -> FinishContext {
         owns_branch: true,
         checked_out_at: Some("/w".to_owned()),
         began_detached: None,
+        lost_main: None,
     }
 }
 
