@@ -84,7 +84,7 @@ fn a_run_at_its_gate_waits_with_the_facts() {
     assert_eq!(view.card, *card);
     assert_eq!(card.state, RunState::Waits);
     assert_eq!(card.now, "the gate of step 2 waits for you");
-    assert_eq!((card.step, card.steps, card.done, card.attempts), (2, 2, 2, 2));
+    assert_eq!((card.step, card.steps, card.done, card.attempts), (2, 2, 1, 2));
     assert_eq!(card.folder, "/demo");
     let choice = view.choice.expect("something is asked");
     assert_eq!((choice.step, choice.is_gate, choice.type_name), (Some(2), true, None));

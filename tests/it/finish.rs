@@ -149,7 +149,8 @@ fn a_target_that_has_gone_on_is_not_merged_unverified() {
     run.workspace.write("work.txt", "mine\n");
     run.workspace.git_says(&["add", "work.txt"]);
     run.workspace.git_says(&["commit", "--quiet", "--message", "mine"]);
-    let before = run.workspace.git_says(&["for-each-ref"]);
+    let branches = ["for-each-ref", "refs/heads"];
+    let before = run.workspace.git_says(&branches);
     let said = run.refused(&["merge"]);
     let root = run.workspace.worktree("hotl/x").canonicalize().unwrap();
     let (root, id) = (root.to_str().unwrap(), &run.id);
@@ -161,7 +162,7 @@ fn a_target_that_has_gone_on_is_not_merged_unverified() {
              onloop finalize --run-id {id}"
         )
     );
-    assert_eq!(run.workspace.git_says(&["for-each-ref"]), before);
+    assert_eq!(run.workspace.git_says(&branches), before);
     assert_eq!(run.workspace.git_says(&["status", "--porcelain"]), "?? hotl-workflow-x.md");
     let record = run.workspace.record();
     assert_eq!((&record["finish"], &record["finish_intent"]), (&Value::Null, &Value::Null));

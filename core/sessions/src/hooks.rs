@@ -101,7 +101,7 @@ impl Host {
     /// [`Host::safe_answer`].
     pub fn refusal(self, input: &[u8], reason: &str) -> String {
         let ask = HookAnswer::Decided(Decision::Ask, reason.to_owned());
-        match self.form_of(input) {
+        match self.refused_form(input) {
             None | Some(AnswerForm::ToolCall) => self.safe_answer(reason),
             // A person is about to be asked.
             Some(form @ AnswerForm::PermissionRequest) => self.write(form, &ask),
@@ -110,7 +110,7 @@ impl Host {
     }
 
     /// The form of the answer to an event that cannot be read whole; `None`: it is not known.
-    fn form_of(self, input: &[u8]) -> Option<AnswerForm> {
+    pub fn refused_form(self, input: &[u8]) -> Option<AnswerForm> {
         const NAMES: [&str; 4] = ["hook_event_name", "hookEventName", "hookName", "event"];
         let text = String::from_utf8_lossy(input);
         let document = match strict_json::parse_lossy(&text) {

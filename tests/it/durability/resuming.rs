@@ -157,7 +157,8 @@ fn a_damaged_record_is_named_and_left_alone_until_it_is_rebuilt() {
 fn a_record_that_can_be_read_is_not_rebuilt() {
     let (project, id) = paused();
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
-    project.onloop(&["resume", &id, "--rebuild", FILE]).expect_exit(0);
+    let said = project.onloop(&["resume", &id, "--rebuild", FILE]).expect_exit(2).stderr;
+    assert!(said.contains("can be read, so there is nothing"), "{said}");
     let log = project.record()["events"].to_string();
     assert!(!log.contains("rebuilt"), "{log}");
 }

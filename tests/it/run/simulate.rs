@@ -123,7 +123,7 @@ fn every_agent_is_told_of_that_may_act() {
     let words = ["run", FILE, "--agent", "claude,opencode,codex", "--simulate"];
     let run = project.onloop(&words).expect_exit(0);
     assert!(run.stdout.contains("\nAgent: claude\n  claude -p "), "{}", run.stdout);
-    let next = "\nTakes over where those before are not served: codex\n  codex exec --json ";
+    let next = "\nTakes over where those before are rate-limited: codex\n  codex exec --json ";
     assert!(run.stdout.contains(next), "{}", run.stdout);
     assert!(run.stderr.contains("`opencode` is not on PATH and left out"), "{}", run.stderr);
     let run = project.onloop(&[&words[..], &["--json"]].concat()).expect_exit(0);
