@@ -123,9 +123,9 @@ impl ParallelLife {
         self.host.kill(Kill { at_request, moment, leaves_processes: false });
     }
 
-    /// In the next drive, the first program goes on alone for so many requests: the drivers that it launches
+    /// In the next drive, the first program runs alone for so many requests: the drivers that it launches
     /// have not begun.
-    pub fn let_first_go_on(&mut self, requests: u64) {
+    pub fn let_first_run_alone(&mut self, requests: u64) {
         self.first_alone = requests;
     }
 

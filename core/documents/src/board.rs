@@ -133,7 +133,7 @@ impl RunState {
         }
     }
 
-    /// Whether it goes on by itself.
+    /// Whether it continues without a person.
     pub fn is_at_work(self) -> bool {
         matches!(self, RunState::Running | RunState::Limited | RunState::Checks)
     }

@@ -20,6 +20,7 @@ mod fork;
 mod gate;
 mod held_up;
 mod kept;
+mod last_failure;
 mod next;
 mod now;
 mod place;

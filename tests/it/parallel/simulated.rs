@@ -94,7 +94,7 @@ fn a_driver_that_ends_before_it_records_a_fork_leaves_no_worktree() {
 fn an_interrupt_while_the_driver_of_a_step_begins_ends_the_run() {
     let plan = ParallelPlan::diamond(2, 2, false);
     let mut undisturbed = calm(&plan);
-    undisturbed.let_first_go_on(u64::MAX / 2);
+    undisturbed.let_first_run_alone(u64::MAX / 2);
     undisturbed.host.interrupt_at(2_000);
     undisturbed.drive().unwrap_or_else(|why| panic!("{why}"));
     let requests = &undisturbed.host.requests;
@@ -107,7 +107,7 @@ fn an_interrupt_while_the_driver_of_a_step_begins_ends_the_run() {
     {
         let mut life = calm(&plan);
         let at_request = launch + after;
-        life.let_first_go_on(at_request as u64 + 40);
+        life.let_first_run_alone(at_request as u64 + 40);
         life.host.interrupt_at(at_request);
         let ended = life.drive().unwrap_or_else(|why| panic!("request {at_request}: {why}"));
         let about = format!("{after} requests after the launch: {}", life.said());

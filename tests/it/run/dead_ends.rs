@@ -7,7 +7,7 @@ fn failing(limit: &str) -> Workspace {
     project(
         "",
         &format!(
-            "- [ ] **Step 1: Only**\naction: go\nloop: {limit}\nverify: test -e mended\n\
+            "- [ ] **Step 1: Only**\naction: go\nloop: {limit}\nverify: test -e fixed\n\
              ```sh\ntrue\n```\n"
         ),
     )
@@ -17,7 +17,7 @@ fn failing(limit: &str) -> Workspace {
 fn a_blocked_run_runs_again() {
     let project = failing("false");
     let blocked = run(&project, &[]).expect_exit(1);
-    project.write("mended", "");
+    project.write("fixed", "");
     project.shell(&command_below(&blocked, "then continue")).expect_exit(0);
     assert_eq!(standing(&project), "completed: done");
 }
@@ -27,15 +27,15 @@ fn a_step_that_somebody_blocked_goes_on() {
     let project = failing("false");
     run(&project, &[]).expect_exit(1);
     project.onloop(&["step", "1", "block", "--reason", "waiting for the vendor"]).expect_exit(0);
-    project.write("mended", "");
+    project.write("fixed", "");
     project.onloop(&["resume"]).expect_exit(0);
 }
 
 #[test]
 fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
     let project =
-        project("", "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e mended\n");
-    let agent = ["--agent-command", "cat > prompt; test -e open || exit 0; touch mended"];
+        project("", "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e fixed\n");
+    let agent = ["--agent-command", "cat > prompt; test -e open || exit 0; touch fixed"];
     let blocked = run(&project, &agent).expect_exit(1);
     let id = project.record()["run_id"].as_str().expect("a run has an id").to_owned();
     let reopen = command_below(&blocked, "with a note for the agent");
@@ -69,8 +69,8 @@ fn a_person_has_a_blocked_step_tried_again_and_tells_its_agent_why() {
 /// A run that an agent drives by verbs, its id, and an agent on PATH that leaves a file when it is
 /// started.
 fn by_verbs(front: &str) -> (Workspace, String) {
-    let step = "- [ ] **Step 1: Only**\naction: go\nloop: until it is mended\nmax_iterations: 9\n\
-                verify: test -e mended\n";
+    let step = "- [ ] **Step 1: Only**\naction: go\nloop: until it is fixed\nmax_iterations: 9\n\
+                verify: test -e fixed\n";
     let project = project(front, step);
     project.write("../bin/claude", "#!/bin/sh\ncat > /dev/null\ntouch started\n");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -118,7 +118,7 @@ fn no_agent_is_started_for_a_run_that_an_agent_drives_by_verbs() {
 #[test]
 fn an_agent_that_drives_by_verbs_hears_of_an_edited_workflow_and_a_person_adopts_it() {
     let (project, id) = by_verbs("");
-    let edited = project.read(super::FILE).replace("test -e mended", "true");
+    let edited = project.read(super::FILE).replace("test -e fixed", "true");
     project.write(super::FILE, edited);
     let warning = "warning: the workflow file was edited since the run began";
     for words in [&["next"][..], &["step", "1", "start"]] {
@@ -135,7 +135,7 @@ fn an_agent_that_drives_by_verbs_hears_of_an_edited_workflow_and_a_person_adopts
 
 #[test]
 fn a_failed_step_at_its_limit_does_not_leave_the_run_running() {
-    let project = failing("until it is mended\nmax_iterations: 2");
+    let project = failing("until it is fixed\nmax_iterations: 2");
     let blocked = run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: blocked");
     let reason = "Still failing after 2 attempts: verify failed: exit code 1";
@@ -194,10 +194,10 @@ fn the_next_step_waits_for_the_gate_before_it() {
 #[test]
 fn a_finished_run_does_not_stand_in_the_way_of_the_next() {
     let project = failing("false");
-    project.write("mended", "");
+    project.write("fixed", "");
     run(&project, &[]).expect_exit(0);
     run(&project, &[]).expect_exit(0);
-    std::fs::remove_file(project.path("mended")).unwrap();
+    std::fs::remove_file(project.path("fixed")).unwrap();
     run(&project, &[]).expect_exit(1);
     let next = project.onloop(&["next"]).expect_exit(0);
     assert!(next.stdout.starts_with("blocked (step 1)"), "{}", next.stdout);
@@ -240,7 +240,7 @@ fn an_unknown_name_is_a_usage_error_in_every_verb() {
 /// As [`failing`], in a repository.
 fn failing_in_git() -> Workspace {
     let project = Workspace::git();
-    let step = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e mended\n\
+    let step = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e fixed\n\
                 ```sh\ntrue\n```\n";
     project.write(super::FILE, workflow("", step));
     project.commit("Begin");
