@@ -63,11 +63,16 @@ pub(crate) fn events(bytes: &[u8]) {
     }
 }
 
+/// The first byte chooses the host, from `A` on in the order of their list.
+pub(crate) fn host_and_input(bytes: &[u8]) -> (Host, &[u8]) {
+    let (&choice, input) = bytes.split_first().unwrap_or((&b'A', &[]));
+    (Host::ALL[usize::from(choice.wrapping_sub(b'A')) % Host::ALL.len()], input)
+}
+
 /// Any input of a hook gets the answer of its host: none, or one whole document of a known
 /// form, and a permission only for a call that was understood.
 pub(crate) fn hook(bytes: &[u8]) {
-    let (&choice, input) = bytes.split_first().unwrap_or((&0, &[]));
-    let host = Host::ALL[usize::from(choice) % Host::ALL.len()];
+    let (host, input) = host_and_input(bytes);
     let said = answer_of_hook(host, input);
     let read = host.read(input);
     let form = read.as_ref().ok().map(|input| input.event.answer_form());
@@ -225,6 +230,9 @@ fn shape(host: Host, document: &Value) -> Option<&'static str> {
         Host::OpenCode => {
             if document["continue"] == true {
                 return members(document, &["continue", "prompt"]).map(|()| "block");
+            }
+            if document["message"].is_string() {
+                return members(document, &["message"]).map(|()| "tell");
             }
             members(document, &["decision", "reason"])?;
             word(&document["decision"])

@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use onloop_core::hooks::Host;
 use onloop_tests::Random;
 
 use crate::rounds::is_long;
@@ -15,12 +16,17 @@ mod claims;
 
 /// Files below a folder of the tests.
 fn seeds(folder: &str) -> Vec<Vec<u8>> {
+    named_seeds(folder).into_iter().map(|(_, bytes)| bytes).collect()
+}
+
+fn named_seeds(folder: &str) -> Vec<(String, Vec<u8>)> {
     let folder = source_root().join("tests").join(folder);
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{folder:?}: {e}"));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
     // The order of a folder is nobody's promise, and the seed must repeat.
     paths.sort();
-    paths.iter().filter(|path| path.is_file()).map(|path: &std::path::PathBuf| read(path)).collect()
+    let files = paths.iter().filter(|path| path.is_file());
+    files.map(|path| (path.file_name().unwrap().display().to_string(), read(path))).collect()
 }
 
 fn read(path: &Path) -> Vec<u8> {
@@ -133,7 +139,15 @@ fn events_of_any_bytes() {
 
 #[test]
 fn hooks_of_any_bytes() {
-    holds("hook", &seeds("fuzz/seeds/hook"), claims::hook);
+    let seeds = named_seeds("fuzz/seeds/hook");
+    for host in Host::ALL {
+        let own = seeds.iter().filter(|(name, _)| name.starts_with(&format!("{}-", host.as_str())));
+        let hosts: Vec<_> = own.map(|(_, bytes)| claims::host_and_input(bytes).0).collect();
+        assert!(!hosts.is_empty(), "{host:?} has a saved file");
+        assert!(hosts.iter().all(|read| *read == host), "files of {host:?} are read for {hosts:?}");
+    }
+    let seeds: Vec<_> = seeds.into_iter().map(|(_, bytes)| bytes).collect();
+    holds("hook", &seeds, claims::hook);
 }
 
 #[test]
