@@ -2,7 +2,7 @@
 //!
 //! Two steps cover every pair of neighbours; more only repeats them.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use super::*;
 
@@ -172,23 +172,24 @@ fn explore(first: Run) -> usize {
 
 /// Tries the events `work` as well in every state.
 fn explore_with(first: Run, work: &[Event]) -> usize {
-    let mut seen: BTreeMap<String, ()> = BTreeMap::new();
+    let mut seen = BTreeSet::from([key(&first)]);
+    let mut complete = BTreeSet::new();
     let mut queue = VecDeque::from([first]);
     while let Some(run) = queue.pop_front() {
-        if seen.insert(key(&run), ()).is_some() {
-            continue;
-        }
         assert!(seen.len() < STATES, "too many states");
         survives_storage(&run);
-        has_a_way_on(&run);
+        has_a_way_on(&run, &mut complete);
+        let at = Timestamp::from_millis(run.last_update.as_millis() + 1000);
+        let mut after = run.clone();
         for event in candidates(&run).into_iter().chain(work.iter().cloned()) {
-            let mut after = run.clone();
-            let at = Timestamp::from_millis(run.last_update.as_millis() + 1000);
             match after.apply(at, &event) {
                 Err(_) => assert_eq!(after, run, "a refused event changes nothing: {event:?}"),
                 Ok(()) => {
                     keeps_its_promises(&run, &event, &after);
-                    queue.push_back(after);
+                    let reached = std::mem::replace(&mut after, run.clone());
+                    if seen.insert(key(&reached)) {
+                        queue.push_back(reached);
+                    }
                 }
             }
         }
@@ -286,10 +287,18 @@ fn survives_storage(run: &Run) {
     assert_eq!(read, *run);
 }
 
-/// Following `next` from any state completes the run: there is no dead end.
-fn has_a_way_on(run: &Run) {
+/// Following `next` from any state completes the run: there is no dead end. States of which that is
+/// known are in `complete`.
+fn has_a_way_on(run: &Run, complete: &mut BTreeSet<String>) {
     let mut run = run.clone();
+    let mut way = Vec::new();
     for _ in 0..60 {
+        let key = key(&run);
+        if complete.contains(&key) {
+            complete.extend(way);
+            return;
+        }
+        way.push(key);
         // A person continues what is paused, as `onloop resume` does.
         if run.status == RunStatus::Paused
             && run.finish_intent.is_none()
@@ -298,10 +307,13 @@ fn has_a_way_on(run: &Run) {
         {
             run.apply(run.last_update, &Event::RunResumed).expect("a paused run can be resumed");
         }
-        let Some(event) = follow(&run) else { return };
+        let Some(event) = follow(&run) else {
+            complete.extend(way);
+            return;
+        };
         let next = run.next();
         run.apply(run.last_update, &event)
-            .unwrap_or_else(|refusal| panic!("{next:?} in {}: {refusal}", key(&run)));
+            .unwrap_or_else(|refusal| panic!("{next:?} in {:?}: {refusal}", way.last()));
     }
     panic!("sixty events do not complete the run; next is {:?}", run.next());
 }
