@@ -245,6 +245,9 @@ async fn say_to_people(io: &Io, files: &[Linted]) {
                 _ => "error",
             };
             io.note(format!("{word}: {path}: {obstacle}")).await;
+            if matches!(file.outcome, Outcome::Missing) {
+                io.note("  fix: check all workflow files of this folder:\n    onloop lint").await;
+            }
             continue;
         }
         let findings = file.findings();

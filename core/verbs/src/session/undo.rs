@@ -52,7 +52,11 @@ impl Wanted<'_> {
 pub async fn session_undo(io: &Io, args: &SessionUndoArgs) -> Result<Exit, CommandError> {
     let Some(checkout) = checkout::find(io, &io.start().cwd).await else {
         return Err(CommandError::refused("onloop keeps files of a session in its git repository")
-            .because("this folder is in none"));
+            .because("this folder is in none")
+            .fix_by(
+                "go to the folder that the session worked in",
+                "onloop session list --everywhere",
+            ));
     };
     let root = checkout.root.as_str();
     let id = known(io, root, &args.id).await?;
@@ -83,9 +87,11 @@ async fn known(io: &Io, root: &str, id: &str) -> Result<SessionId, CommandError>
         return Err(CommandError::usage(format!("`{shown}` begins several session ids"))
             .fix(format!("name one of {}", ids.join(", "))));
     }
-    Err(CommandError::refused(format!("nothing is kept here for a session `{shown}`")).because(
-        "onloop keeps uncommitted files before calls of a session that remove or overwrite them",
-    ))
+    Err(CommandError::refused(format!("nothing is kept here for a session `{shown}`"))
+        .because(
+            "onloop keeps uncommitted files before calls of a session that remove or overwrite them",
+        )
+        .fix_by("see the sessions of this folder", "onloop session list"))
 }
 
 fn listed(kept: &[Kept], as_json: bool) -> String {
