@@ -213,12 +213,14 @@ fn pruning_takes_only_what_is_in_a_branch_or_old() {
     assert_eq!(prune("2099-01-01T00:00:00Z"), "Removed 0 checkpoints, kept 4 checkpoints.\n");
     std::fs::remove_file(workspace.path(".agentize.local.yaml")).unwrap();
     let said = prune("2099-01-01T00:00:00Z");
-    let mut lines = said.lines();
-    let first = lines.next().unwrap();
+    let (first, rest) = said.split_once('\n').unwrap();
     assert!(first.starts_with("Removed the logs of 1 finished run older than 90 days: "), "{said}");
-    let rest =
-        format!("{id}: finished more than 90 days ago\nRemoved 4 checkpoints, kept 0 checkpoints.");
-    assert_eq!(lines.collect::<Vec<_>>().join("\n"), rest);
+    assert_eq!(rest, "Removed 0 checkpoints, kept 4 checkpoints.\n", "nothing else has the work");
+    workspace.onloop(&["finish", &id, "keep"]).expect_exit(0);
+    let rest = format!(
+        "{id}: finished more than 90 days ago\nRemoved 4 checkpoints, kept 0 checkpoints.\n"
+    );
+    assert_eq!(prune("2099-01-01T00:00:00Z"), rest);
     assert_eq!(names(&workspace, &id), Vec::<String>::new());
     assert!(!logs.exists() && workspace.kept(&id, "ledger.jsonl").exists());
 }

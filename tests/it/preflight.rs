@@ -136,6 +136,28 @@ fn dirty_files_are_named_with_every_way_out() {
 }
 
 #[test]
+fn a_merge_in_progress_is_no_matter_of_a_stash() {
+    let machine = Machine::with_repository();
+    for branch in ["side", "main"] {
+        machine.git("repo", &["checkout", "--quiet", "-B", branch]);
+        machine.write("repo/both.txt", branch);
+        machine.git("repo", &["add", "both.txt"]);
+        machine.git("repo", &["commit", "--quiet", "--message", branch]);
+        if branch == "side" {
+            machine.git("repo", &["checkout", "--quiet", "--detach", "HEAD~1"]);
+        }
+    }
+    machine.git("repo", &["-c", "alias.attempt=!git merge side || true", "attempt"]);
+    let stash = PreflightFlags { stash: true, ..flags() };
+    for flags in [flags(), stash] {
+        let outcome = machine.run(&plan(), &flags);
+        assert_eq!(outcome.exit(), Exit::Refused);
+        assert!(outcome.notes.contains("a `git merge` is in progress"), "{}", outcome.notes);
+        assert!(!outcome.notes.contains("stash"), "{}", outcome.notes);
+    }
+}
+
+#[test]
 fn stashed_files_come_back_as_the_message_says() {
     let machine = Machine::with_repository();
     machine.write("repo/new.txt", "precious\n");

@@ -4,6 +4,7 @@ mod act;
 
 use crate::error::CommandError;
 use crate::git::ancestors::Ancestors;
+use crate::git::checkout::{self, without_worktrees};
 use crate::git::submodules;
 use crate::run::start::again_with;
 use crate::state::store::StateHome;
@@ -199,7 +200,9 @@ async fn gather(
         let bare = io.git_head(cwd).await?.is_some();
         return Ok(RepositoryFacts { survey, elsewhere, bare, ..RepositoryFacts::default() });
     };
+    without_worktrees(io, &repository.root, &mut repository.dirty).await?;
     let facts = RepositoryFacts {
+        operation: in_progress(io, repository).await,
         worktrees: worktrees_elsewhere(io, repository, base).await?,
         ..RepositoryFacts::default()
     };
@@ -220,6 +223,12 @@ async fn gather(
         Err(failure) => return Err(failure),
     };
     Ok(RepositoryFacts { survey, place, ..facts })
+}
+
+/// The command of git that is in progress in the checkout.
+async fn in_progress(io: &Io, repository: &Repository) -> Option<&'static str> {
+    let checkout = checkout::find(io, &repository.root).await?;
+    checkout.operation(io).await.map(|operation| operation.command)
 }
 
 /// What is wrong where a file is in the place of a folder around `path`.

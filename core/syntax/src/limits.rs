@@ -230,9 +230,6 @@ pub const IMPORT_PAUSE_MS: u64 = 100;
 pub const SETUP_FILES: usize = 10_000;
 /// Largest of these files.
 pub const SETUP_FILE_BYTES: u64 = 64 * 1024 * 1024;
-/// Bytes kept from the start, and again from the end, of git's list of them; a longer list is
-/// refused.
-pub const SETUP_LIST_BYTES: usize = 1024 * 1024;
 /// Names in messages about these files; messages count the rest.
 pub const SETUP_FILES_NAMED: usize = 10;
 /// Longest time for one line of `setup`, which may install packages over a slow connection.

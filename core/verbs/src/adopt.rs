@@ -5,6 +5,7 @@ use onloop_effect::{Exit, Io, OptionalExt};
 use onloop_engine::approval::consent::{ConsentQuestion, consent, would_run};
 use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
 use onloop_engine::git::checkout;
+use onloop_engine::git::hardened::says;
 use onloop_engine::lookup::runs::{is_own, untrusted_copy};
 use onloop_engine::run::advice::next_commands;
 use onloop_engine::run::decider::{decider, demand_person};
@@ -223,11 +224,13 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
             .because("only a checkout that was moved is relocated")
             .fix(format!("move that folder to `{root}`, then repeat this command")));
     }
-    match store.relocate(&root, decider(io, DecisionChannel::Command)).await {
-        Ok(store) => {
-            io.note(format!("Run {} works in {root} now.", store.run().id)).await;
-            Ok(())
-        }
-        Err(error) => Err(error.into()),
+    let store = store.relocate(&root, decider(io, DecisionChannel::Command)).await?;
+    io.note(format!("Run {} works in {root} now.", store.run().id)).await;
+    let place = &store.run().place;
+    // Git finds a worktree that was moved by hand after that.
+    if let (Some(_), Some(repository)) = (&place.worktree_path, &place.repo_root) {
+        let words = ["worktree", "repair", root.as_str()];
+        says(io, repository, &words, None, limits::GIT_ACT_TIMEOUT_MS).await?;
     }
+    Ok(())
 }

@@ -242,6 +242,12 @@ fn outcome_line(run: &Run, commit: Option<&str>) -> String {
         (Disposition::Published, None) => format!("Pushed {branch} to {remote}, run {id}"),
         (Disposition::Discarded, _) => format!("Discarded {branch}, run {id}"),
     };
+    // What was never committed is in the last checkpoint alone.
+    let last = run.checkpoints.last().map(|checkpoint| checkpoint.commit.as_str());
+    let commit = match outcome.disposition {
+        Disposition::Discarded => last.or(commit),
+        Disposition::Kept | Disposition::Merged | Disposition::Published => commit,
+    };
     match commit.filter(|_| is_deleted) {
         Some(commit) => {
             format!("{line} (`git branch {} {commit}` brings it back)", text::shell_word(branch))

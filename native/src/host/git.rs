@@ -179,8 +179,14 @@ impl OsGit {
 
     /// Returns every branch, tag and remote branch, as a line of an id and a name.
     #[cfg(target_os = "linux")]
-    pub(super) fn reference_lines(&self, cwd: &Path) -> Result<Vec<u8>, Failure> {
-        self.program.reference_lines(cwd)
+    pub(super) fn reference_lines(&self, git_folder: &Path) -> Result<Vec<u8>, Failure> {
+        self.program.reference_lines(git_folder)
+    }
+
+    /// Returns what the file `HEAD` of a git folder says, wherever the repository keeps its refs.
+    #[cfg(target_os = "linux")]
+    pub(super) fn head_line(&self, git_folder: &Path) -> Result<Vec<u8>, Failure> {
+        self.program.head_line(git_folder)
     }
 
     fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {

@@ -365,6 +365,75 @@ fn what_is_in_the_way_of_a_merge_is_named_with_a_command_that_works() {
 }
 
 #[test]
+fn a_merge_in_progress_in_the_main_checkout_is_named() {
+    let run = open();
+    let workspace = &run.workspace;
+    for (branch, words) in [("side", "side\n"), ("main", "main\n")] {
+        workspace.git_says(&["checkout", "--quiet", "-B", branch]);
+        workspace.git_says(&["reset", "--quiet", "--hard", "HEAD"]);
+        workspace.write("both.txt", words);
+        workspace.git_says(&["add", "both.txt"]);
+        workspace.git_says(&["commit", "--quiet", "--message", branch]);
+        workspace.git_says(&["branch", "--force", "kept", "HEAD"]);
+        if branch == "side" {
+            workspace.git_says(&["checkout", "--quiet", "--detach", "HEAD~1"]);
+        }
+    }
+    workspace.shell("git merge --quiet side").expect_exit(1);
+    let said = run.refused(&["merge"]);
+    assert!(
+        said.contains("a `git merge` is in progress in `") && !said.contains("stash"),
+        "{said}"
+    );
+}
+
+#[test]
+fn linked_worktrees_inside_the_checkout_are_in_nobodys_way() {
+    let workspace = Workspace::git();
+    workspace.git_says(&["worktree", "add", "--quiet", ".claude/worktrees/f", "-b", "f"]);
+    let run = Finished::begun(workspace, "worktree", OPEN, 0);
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+    assert!(run.workspace.path(".claude/worktrees/f/.git").exists());
+}
+
+#[test]
+fn a_changed_workflow_is_in_the_way_where_the_branch_changes_it_too() {
+    let workspace = Workspace::git();
+    let with_commit =
+        OPEN.replace("echo done", "git add --all\ngit commit --quiet -m all\necho done");
+    workspace.write("hotl-workflow-x.md", &with_commit);
+    workspace.commit("workflow");
+    let edited = with_commit.replace("write a file", "write one file");
+    let run = Finished::begun(workspace, "worktree", &edited, 0);
+    let said = run.refused(&["merge"]);
+    assert!(crate::flat(&said).contains("block this hotl-workflow-x.md"), "{said}");
+    let command = said.lines().find(|line| line.contains("git -C ")).expect("a command").trim();
+    run.workspace.shell(command).expect_exit(0);
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+}
+
+#[test]
+fn a_worktree_that_was_moved_by_hand_is_relocated_and_merged() {
+    let run = open();
+    let workspace = &run.workspace;
+    std::fs::rename(workspace.worktree("hotl/x"), workspace.path("../moved")).unwrap();
+    workspace.onloop(&["relocate", &run.id, "--to", "../moved"]).expect_exit(0);
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+    assert_eq!(run.branches(), "main");
+    assert!(!workspace.path("../moved").exists());
+}
+
+#[test]
+fn discarded_work_comes_back_by_the_printed_command() {
+    let run = open();
+    let workspace = &run.workspace;
+    let said = run.finish(&["discard", "--confirm", "discard"]).expect_exit(0).stdout;
+    let command = said.split('`').nth(1).expect("a command");
+    workspace.shell(command).expect_exit(0);
+    assert_eq!(workspace.git_says(&["show", "hotl/x:work.txt"]), "done");
+}
+
+#[test]
 fn a_deleted_branch_is_named_with_a_command_that_brings_the_work_back() {
     let run = open();
     let workspace = &run.workspace;

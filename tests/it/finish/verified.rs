@@ -258,3 +258,26 @@ fn a_target_that_moved_in_the_same_file_is_taken_in_by_the_printed_commands() {
     let merged = workspace.read("lines.txt");
     assert!(merged.starts_with("FIRST\n2\n") && merged.ends_with("30\n31\n"), "{merged}");
 }
+
+#[test]
+fn conflicts_of_a_merge_that_is_in_progress_are_not_handed_on() {
+    let run = uncommitted("worktree");
+    let workspace = &run.workspace;
+    workspace.write("work.txt", "other\n");
+    workspace.git_says(&["add", "work.txt"]);
+    workspace.git_says(&["commit", "--quiet", "--message", "other"]);
+    let worktree = workspace.worktree("hotl/x");
+    let worktree = worktree.to_str().unwrap();
+    run.refused(&["merge"]);
+    workspace.shell(&format!("git -C {worktree} merge --quiet main")).expect_exit(1);
+    workspace.onloop(&["finalize", "--run-id", &run.id]).expect_exit(0);
+    let said = run.refused(&["merge"]);
+    assert!(said.contains("a `git merge` is in progress in `"), "{said}");
+    let unmerged = workspace.git_says(&["-C", worktree, "ls-files", "--unmerged"]);
+    assert_eq!(unmerged.lines().count(), 2, "git still knows of the conflict");
+    let abort =
+        said.lines().find(|line| line.ends_with("merge --abort")).expect("a command").trim();
+    workspace.shell(abort).expect_exit(0);
+    assert!(run.refused(&["merge"]).contains("`main` has commits"));
+    assert_eq!(workspace.read("work.txt"), "other\n");
+}

@@ -4,7 +4,7 @@
 use crate::git::ancestors::Ancestors;
 use crate::git::index;
 use crate::git::owners;
-use onloop_effect::{FileKind, Io, OptionalExt, Stat};
+use onloop_effect::{Failure, FileKind, Io, OptionalExt, Stat};
 use onloop_syntax::limits;
 
 /// A checkout of a git repository.
@@ -57,11 +57,59 @@ fn is_ceiling(io: &Io, folder: &str) -> bool {
     list.split(':').any(|ceiling| !ceiling.is_empty() && ceiling.trim_end_matches('/') == above)
 }
 
+/// Takes linked worktrees of the checkout `root` out of its uncommitted paths: nothing is done with
+/// them.
+pub async fn without_worktrees(
+    io: &Io,
+    root: &str,
+    paths: &mut Vec<String>,
+) -> Result<(), Failure> {
+    if paths.iter().any(|path| path.ends_with('/')) {
+        let known = io.git_worktrees(root).await?;
+        paths.retain(|path| {
+            let path = format!("{root}/{}", path.trim_end_matches('/'));
+            !known.iter().any(|worktree| worktree.path == path)
+        });
+    }
+    Ok(())
+}
+
+/// Something that git has begun in a checkout and not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// The command of git that did.
+    pub command: &'static str,
+    /// What stands for it in the git folder.
+    file: &'static str,
+}
+
+/// A rebase may stop at a cherry-pick, so it comes first.
+const OPERATIONS: [Operation; 6] = [
+    Operation { command: "am", file: "rebase-apply/applying" },
+    Operation { command: "rebase", file: "rebase-apply" },
+    Operation { command: "rebase", file: "rebase-merge" },
+    Operation { command: "merge", file: "MERGE_HEAD" },
+    Operation { command: "cherry-pick", file: "CHERRY_PICK_HEAD" },
+    Operation { command: "revert", file: "REVERT_HEAD" },
+];
+
 impl Checkout {
+    /// What git has begun here and not ended.
+    pub async fn operation(&self, io: &Io) -> Option<Operation> {
+        for operation in OPERATIONS {
+            if io.stat(&format!("{}/{}", self.git_folder, operation.file)).await.is_ok() {
+                return Some(operation);
+            }
+        }
+        None
+    }
+
     /// The branch that is checked out; `None` if there is none, or it cannot be read.
     pub async fn branch(&self, io: &Io) -> Option<String> {
         let head = read_text(io, &format!("{}/HEAD", self.git_folder)).await?;
-        head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned)
+        let name = head.trim().strip_prefix("ref: refs/heads/");
+        // A repository that keeps its refs in a table says that here.
+        name.filter(|name| *name != ".invalid").map(str::to_owned)
     }
 
     /// Whether git tracks a file, by its path below the top folder. Where that cannot be found

@@ -12,7 +12,7 @@ const ANSWER_WITH_1: [&str; 2] = ["check-ignore", "merge-tree"];
 ///
 /// # Errors
 ///
-/// `TooLarge` beyond [`limits::SETUP_LIST_BYTES`]; git is not there, or refuses.
+/// `TooLarge` beyond [`limits::GIT_ANSWER_BYTES`]; git is not there, or refuses.
 pub async fn says(
     io: &Io,
     root: &str,
@@ -55,7 +55,7 @@ pub(crate) async fn says_with_index(
         ])
         .with_env(index.map(|path| ("GIT_INDEX_FILE", path)))
         .timeout_ms(timeout_ms);
-    spec.capture_bytes = limits::SETUP_LIST_BYTES;
+    spec.capture_bytes = limits::GIT_ANSWER_BYTES as usize;
     if let Some(input) = input {
         spec = spec.with_stdin(input);
     }

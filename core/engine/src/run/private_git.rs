@@ -89,7 +89,10 @@ pub(crate) async fn ready(io: &Io, store: &Store, work: &Work<'_>) -> PrivateFol
 
 async fn kept(io: &Io, store: &Store) -> Option<PrivateFolder> {
     let (paths, root) = (store.paths(), &store.run().place.execution_root);
-    let branch = checkout::own(io, root).await?.branch(io).await?;
+    let branch = match checkout::own(io, root).await?.branch(io).await {
+        Some(branch) => branch,
+        None => io.git_survey(root, "").await.ok()?.repository?.branch?,
+    };
     let commit = io.git_head(root).await.ok().flatten()?;
     let folder = paths.agent_git();
     let last = Imported::read(io, paths).await;

@@ -166,7 +166,7 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
         return Ok(without_git(label, root, Some(note)));
     };
     let relative = relative_workflow(repository, wish)?;
-    let mut acts = stash(repository, wish, relative)?;
+    let mut acts = stash(facts.operation, repository, wish, relative)?;
     let isolation = match pinned {
         Some(isolation) => isolation,
         None => default_isolation(repository, wish)?,
@@ -175,6 +175,9 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
     let (branch, root) = match isolation {
         Isolation::Host => (host(repository, wish)?, here),
         Isolation::Branch => {
+            if let Some(command) = facts.operation {
+                return Err(PlacementRefusal::in_progress(command, &repository.root).into());
+            }
             demand_unblocked(repository, wish)?;
             acts.extend(branch_in_place(repository, head, wish, relative)?);
             (wish.target().clone(), here)
@@ -262,14 +265,19 @@ fn relative_workflow<'a>(
 }
 
 fn stash(
+    operation: Option<&str>,
     repository: &Repository,
     wish: &PlacementWish,
     workflow: &str,
 ) -> Result<Vec<RepositoryChange>, Stop> {
     let foreign = foreign_paths(&repository.dirty, workflow);
     if foreign.is_empty() {
-        Ok(Vec::new())
-    } else if wish.stash {
+        return Ok(Vec::new());
+    }
+    if let Some(command) = operation.filter(|_| wish.stash || !wish.dirty_allowed) {
+        return Err(PlacementRefusal::in_progress(command, &repository.root).into());
+    }
+    if wish.stash {
         Ok(vec![RepositoryChange::Stash(foreign.into_iter().map(str::to_owned).collect())])
     } else if wish.dirty_allowed {
         Ok(Vec::new())

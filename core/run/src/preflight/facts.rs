@@ -30,6 +30,8 @@ pub struct RepositoryFacts {
     pub elsewhere: Option<String>,
     /// Whether there is a repository here, but no checkout of it.
     pub bare: bool,
+    /// The command of git that has begun something in the checkout and not ended it.
+    pub operation: Option<&'static str>,
     /// The folder for worktrees of this repository; `None`: the usual one beside the main checkout.
     pub worktrees: Option<String>,
 }

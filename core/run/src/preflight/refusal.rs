@@ -27,6 +27,8 @@ words! {
         WorkflowOutside = "workflow-outside",
         /// There is a repository here, but no checkout.
         NoCheckout = "no-checkout",
+        /// Git has begun a merge or the like in the checkout and not ended it.
+        InProgress = "in-progress",
         /// Files that are not ours are uncommitted.
         Dirty = "dirty",
         /// A feature branch is checked out, and no option says where to work.
@@ -249,6 +251,18 @@ impl PlacementRefusal {
             RefusalCode::InvalidBranch,
             format!("`{name}` is not a branch name: it {reason}"),
             vec![remedy("--branch NAME", "name another branch")],
+        )
+    }
+
+    pub(super) fn in_progress(command: &str, root: &str) -> PlacementRefusal {
+        let again = "resolve its conflicts, add the files and end it, then run this again";
+        refusal(
+            RefusalCode::InProgress,
+            format!("a `git {command}` is in progress in `{}`", text::one_line(root)),
+            vec![
+                remedy(&format!("git {command} --continue"), again),
+                remedy(&format!("git {command} --abort"), "or undo it, then run this again"),
+            ],
         )
     }
 

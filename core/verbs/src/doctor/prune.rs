@@ -12,7 +12,7 @@ use onloop_engine::sandbox::leftovers;
 use onloop_engine::session::kept_files::SESSIONS;
 use onloop_engine::state::config;
 use onloop_engine::state::store::{Store, StoreError};
-use onloop_run::{CheckpointKind, Disposition, Run, is_run_id};
+use onloop_run::{CheckpointKind, Disposition, Run, RunStatus, is_run_id};
 use onloop_syntax::text;
 
 /// Removes the logs of finished runs that are old; and here, the checkpoints of those and of runs whose
@@ -91,6 +91,8 @@ async fn unneeded(
         Ok(store) if !store.run().is_over() => Ok(None),
         Ok(store) => match is_reachable(io, cwd, store.run()).await? {
             true => Ok(Some("finished, and its work is in a branch".to_owned())),
+            // Nothing else may have the work.
+            false if is_undelivered(store.run()) => Ok(None),
             false => Ok(old.then(|| format!("finished more than {days} days ago"))),
         },
         // Of another state home, or of a record that was removed.
@@ -100,6 +102,11 @@ async fn unneeded(
         // Who knows what it says.
         Err(_) => Ok(None),
     }
+}
+
+/// Whether the work is verified, and nobody has said what becomes of it.
+fn is_undelivered(run: &Run) -> bool {
+    run.status == RunStatus::Completed && run.finish.is_none()
 }
 
 /// Whether a branch has the files that the run ended with.

@@ -2,6 +2,7 @@
 
 use onloop_effect::{Io, OptionalExt, Repository};
 use onloop_engine::error::CommandError;
+use onloop_engine::git::checkout::{self, Operation, without_worktrees};
 use onloop_engine::lookup::runs::own_ids;
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_run::Run;
@@ -39,6 +40,8 @@ pub(super) struct MainCheckout {
     pub(super) branch: Option<String>,
     /// Its uncommitted files that are not ours.
     pub(super) dirty: Vec<String>,
+    /// What git has begun there and not ended.
+    pub(super) operation: Option<Operation>,
 }
 
 /// A run's own worktree.
@@ -128,16 +131,16 @@ impl FinishContext {
         };
         let source = run.place.source_branch.as_ref();
         let home = main.as_ref().map_or(here.root, |main| main.root.clone());
+        let main = match main {
+            Some(main) => Some(look_at_main(io, run, main, here.target_commit.as_ref()).await?),
+            None => None,
+        };
         Ok(Some(FinishContext {
             owns_branch: run.owns_branch(),
             commit: here.target_commit,
             checked_out_at: here.target_checked_out_at,
             began_detached: source.is_none().then(|| run.place.source_head.clone()).flatten(),
-            main: main.map(|main| MainCheckout {
-                dirty: foreign(run, &main),
-                root: main.root,
-                branch: main.branch,
-            }),
+            main,
             lost_main,
             home,
             worktree,
@@ -183,6 +186,28 @@ impl FinishContext {
     }
 }
 
+async fn look_at_main(
+    io: &Io,
+    run: &Run,
+    main: Repository,
+    tip: Option<&String>,
+) -> Result<MainCheckout, CommandError> {
+    let mut dirty = foreign(run, &main);
+    without_worktrees(io, &main.root, &mut dirty).await?;
+    // The workflow is in the way only where the branch changes it.
+    let workflow = workflow_in(run, &main).filter(|path| main.dirty.iter().any(|d| d == path));
+    if let (Some(workflow), Some(head), Some(tip)) = (workflow, &main.head, tip)
+        && io.git_changed_paths(&main.root, head, tip).await?.iter().any(|path| path == workflow)
+    {
+        dirty.push(workflow.to_owned());
+    }
+    let operation = match checkout::find(io, &main.root).await {
+        Some(checkout) => checkout.operation(io).await,
+        None => None,
+    };
+    Ok(MainCheckout { root: main.root, branch: main.branch, dirty, operation })
+}
+
 async fn own_worktree(
     io: &Io,
     run: &Run,
@@ -218,9 +243,13 @@ async fn own_worktree(
 }
 
 fn foreign(run: &Run, checkout: &Repository) -> Vec<String> {
-    let inside = format!("{}/", checkout.root);
-    let files = [Some(&run.place.workflow_path), run.place.source_workflow_path.as_ref()];
-    let workflow = files.into_iter().flatten().find_map(|path| path.strip_prefix(&inside));
-    let dirty = foreign_paths(&checkout.dirty, workflow.unwrap_or_default());
+    let dirty = foreign_paths(&checkout.dirty, workflow_in(run, checkout).unwrap_or_default());
     dirty.into_iter().map(str::to_owned).collect()
+}
+
+/// The workflow file of the run, relative to a checkout that has it.
+fn workflow_in<'r>(run: &'r Run, checkout: &Repository) -> Option<&'r str> {
+    let files = [Some(&run.place.workflow_path), run.place.source_workflow_path.as_ref()];
+    let below = |path: &'r String| path.strip_prefix(&checkout.root)?.strip_prefix('/');
+    files.into_iter().flatten().find_map(below)
 }

@@ -1,6 +1,7 @@
 //! From what is asked and where the work is to what will be done, or why it will not.
 
 use super::context::{FinishContext, MainCheckout, TargetBranch};
+use super::verified::in_progress;
 use super::{DispositionWord, FinishArgs};
 use crate::forge::is_web_address;
 use onloop_effect::BranchName;
@@ -334,6 +335,9 @@ pub(super) fn dirty_main(main: &MainCheckout) -> Option<CommandError> {
     let what = format!("uncommitted files in `{}` block this", main.root);
     if main.dirty.is_empty() {
         return None;
+    }
+    if let Some(operation) = main.operation {
+        return Some(in_progress(&main.root, operation));
     }
     let error = listed(&what, &main.dirty);
     // More of them than are listed are somebody's work in progress.

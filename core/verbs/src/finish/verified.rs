@@ -6,6 +6,7 @@ use super::inside;
 use super::plan::{listed, missing_branch};
 use onloop_effect::{Failure, FailureKind, GitRequest, Io, KeptWork};
 use onloop_engine::error::{CommandError, ErrorKind};
+use onloop_engine::git::checkout::{self, Operation};
 use onloop_engine::run::checkpoint::{left_out_line, snapshot_work};
 use onloop_engine::state::store::Store;
 use onloop_run::preflight::foreign_paths;
@@ -48,6 +49,7 @@ pub(super) async fn settle(
     };
     let is_there = demand_branch(io, run, context).await?;
     if is_there {
+        demand_no_operation(io, &run.place.execution_root).await?;
         demand_same_files(io, store, verified).await?;
     }
     inside::demand_none(io, store, context, (&verified.commit, disposition)).await?;
@@ -238,6 +240,29 @@ async fn demand_branch(io: &Io, run: &Run, context: &FinishContext) -> Result<bo
             format!("git -C {folder} switch -C {word}"),
         );
     Err(verify_again(run, error))
+}
+
+/// Refuses while git has a merge or the like open in `root`: its conflicts may stand in the files, and
+/// a commit of them would end it.
+async fn demand_no_operation(io: &Io, root: &str) -> Result<(), CommandError> {
+    let checkout = checkout::find(io, root).await;
+    let Some(checkout) = checkout else { return Ok(()) };
+    match checkout.operation(io).await {
+        Some(operation) => Err(in_progress(root, operation)),
+        None => Ok(()),
+    }
+}
+
+/// Why nothing is done in a checkout in which git has begun something.
+pub(super) fn in_progress(root: &str, operation: Operation) -> CommandError {
+    let (command, folder) = (operation.command, text::shell_word(root));
+    CommandError::failed(format!("a `git {command}` is in progress in `{root}`"))
+        .fix_by(
+            "resolve its conflicts, add the files, and end it",
+            format!("git -C {folder} {command} --continue"),
+        )
+        .fix_by("or undo it", format!("git -C {folder} {command} --abort"))
+        .fix("then run the same command again")
 }
 
 /// Compares what is in the checkout now with what was verified.

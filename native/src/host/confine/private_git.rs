@@ -36,6 +36,9 @@ const SHARED: [&str; 6] = [
     "shallow",
 ];
 
+/// What `HEAD` says in a repository that keeps its refs in a table.
+const ELSEWHERE: &[u8] = b"ref: refs/heads/.invalid";
+
 /// Files of one worktree.
 const OF_WORKTREE: [&str; 6] =
     ["HEAD", "commondir", "config.worktree", "gitdir", "index", "info/sparse-checkout"];
@@ -142,9 +145,14 @@ fn contents(git: &PrivateGit) -> Result<Contents, Failure> {
         }
         Ok(files)
     };
-    let files = read().map_err(|error| {
+    let mut files = read().map_err(|error| {
         impossible(format_args!("the git folder `{}`: {}", git.common, failure::reason(&error)))
     })?;
+    // Where refs are in a table, the file says nothing.
+    for head in files.iter_mut().filter(|file| file.bytes.starts_with(ELSEWHERE)) {
+        let folder = common.join(head.path.parent().unwrap_or(Path::new("")));
+        head.bytes = OsGit::new().head_line(&folder)?;
+    }
     Ok(Contents { folders: EMPTY.map(PathBuf::from).into(), files })
 }
 

@@ -24,8 +24,12 @@ fn run() -> Run {
 
 /// A run in its own worktree, with everything in order.
 fn context() -> FinishContext {
-    let main =
-        MainCheckout { root: "/r".to_owned(), branch: Some("main".to_owned()), dirty: Vec::new() };
+    let main = MainCheckout {
+        root: "/r".to_owned(),
+        branch: Some("main".to_owned()),
+        dirty: Vec::new(),
+        operation: None,
+    };
     let (dirty, others) = (Vec::new(), Vec::new());
     FinishContext {
         branch: "hotl/x".to_owned(),

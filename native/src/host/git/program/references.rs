@@ -7,7 +7,7 @@ use onloop_core::text::name_text;
 use onloop_core::time::Timestamp;
 
 use super::GitProgram;
-use super::command::{IsolatedOptions, lines_until_nul, text};
+use super::command::{Answer, IsolatedOptions, lines_until_nul, text};
 
 /// Prefix of the refs of checkpoints.
 pub(crate) const CHECKPOINTS: &str = "refs/onloop/";
@@ -119,10 +119,25 @@ impl GitProgram {
     }
 
     /// Returns every branch, tag and remote branch, as a line of an id and a name.
-    pub(crate) fn reference_lines(&self, cwd: &Path) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn reference_lines(&self, git_folder: &Path) -> Result<Vec<u8>, Failure> {
         let format = "--format=%(objectname) %(refname)";
         let args = ["for-each-ref", format, "refs/heads/", "refs/remotes/", "refs/tags/"];
-        self.answer_isolated(cwd, &args, &[], IsolatedOptions::default())?.success()
+        self.of_git_folder(git_folder, &args)?.success()
+    }
+
+    /// Returns what the file `HEAD` of a git folder says, wherever the repository keeps its refs.
+    pub(crate) fn head_line(&self, git_folder: &Path) -> Result<Vec<u8>, Failure> {
+        let symbolic = self.of_git_folder(git_folder, &["symbolic-ref", "--quiet", "HEAD"])?;
+        match symbolic.success() {
+            Ok(name) => Ok([b"ref: ", &name[..]].concat()),
+            Err(_) => self.of_git_folder(git_folder, &["rev-parse", "--verify", "HEAD"])?.success(),
+        }
+    }
+
+    /// Asks in a git folder, whose owner git has looked at in its checkout.
+    fn of_git_folder(&self, git_folder: &Path, args: &[&str]) -> Result<Answer, Failure> {
+        let args = [&["-c", "safe.directory=*"], args].concat();
+        self.answer_isolated(git_folder, &args, &[], IsolatedOptions::default())
     }
 
     /// Deletes a ref that must point to `commit`.
