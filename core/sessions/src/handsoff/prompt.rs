@@ -4,7 +4,7 @@
 //! command that ends the session. Placeholders are written `{#name#}`; one without a value becomes
 //! `N/A`.
 
-use super::command::{WORKFLOWS, workflow};
+use super::command::workflow;
 use super::session::Session;
 use onloop_run::{Next, Run, StepRecord, step_prompt};
 use onloop_syntax::limits;
@@ -209,16 +209,11 @@ pub fn run_title(run: &Run) -> String {
     format!("run {}{name}", run.id)
 }
 
-/// Names of the built-in workflows, for messages.
-pub fn known_workflows() -> impl Iterator<Item = &'static str> {
-    WORKFLOWS.iter().map(|workflow| workflow.name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::handsoff::SessionId;
-    use crate::handsoff::command::detect;
+    use crate::handsoff::command::{WORKFLOWS, detect};
     use onloop_syntax::time::Timestamp;
 
     fn session(prompt: &str) -> Session {
@@ -232,7 +227,8 @@ mod tests {
 
     #[test]
     fn every_prompt_counts_and_says_how_to_end() {
-        let commands = known_workflows().map(|name| format!("/{name}")).chain(["/mine".to_owned()]);
+        let built_in = WORKFLOWS.iter().map(|workflow| format!("/{}", workflow.name));
+        let commands = built_in.chain(["/mine".to_owned()]);
         for command in commands {
             let prompt = continuation(&session(&command), facts(None), None);
             assert!(prompt.lines().next().unwrap().contains(" 3/10 "), "{prompt}");
