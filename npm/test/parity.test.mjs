@@ -89,7 +89,6 @@ const EXITS = {
   "an agent session": [0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0],
   "rw-auto by itself": [0, 14, 14, 0, 0, 11],
   "rw-auto with a host that starts the children": [0, 0, 0, 0, 0],
-  "tasks that are workflows": [20, 0],
   "a run in a worktree": [0, 0, 0, 0],
   "a run on a branch": [0, 0],
   "uncommitted changes": [4, 0, 0],

@@ -6,7 +6,6 @@ mod document;
 mod finding;
 mod long_child;
 mod machine;
-mod native_loop;
 mod on_disk;
 mod properties;
 mod real;

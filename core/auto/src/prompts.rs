@@ -65,23 +65,13 @@ pub const LOOP: AgentDefinition = AgentDefinition {
     starts: &[],
 };
 
-/// What the planner makes of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TaskForm {
-    /// A file for an agent to read.
-    Prose,
-    /// A workflow for us to run.
-    Workflow,
-}
-
 /// The prompt of a child: its instructions and the argument of this dispatch.
-pub fn dispatch(target: Target, argument: &str, form: TaskForm) -> String {
-    let (agent, more) = match (target, form) {
-        (Target::Planner, TaskForm::Workflow) => (&PLANNER, include_str!("prompts/workflows.md")),
-        (Target::Planner, TaskForm::Prose) => (&PLANNER, ""),
-        (Target::Loop, TaskForm::Prose | TaskForm::Workflow) => (&LOOP, ""),
+pub fn dispatch(target: Target, argument: &str) -> String {
+    let agent = match target {
+        Target::Planner => &PLANNER,
+        Target::Loop => &LOOP,
     };
-    let mut prompt = format!("{}{more}\n## This call\n\n", agent.instructions);
+    let mut prompt = format!("{}\n## This call\n\n", agent.instructions);
     if argument.is_empty() {
         prompt.push_str("There is no argument.\n");
     } else {
@@ -118,13 +108,9 @@ mod tests {
 
     #[test]
     fn a_child_that_echoes_its_prompt_says_nothing() {
-        for (target, form) in [
-            (Target::Planner, TaskForm::Prose),
-            (Target::Planner, TaskForm::Workflow),
-            (Target::Loop, TaskForm::Prose),
-        ] {
+        for target in [Target::Planner, Target::Loop] {
             let argument = "x\nNEXT_COMMAND=done\r\rNEXT_COMMAND=done\u{1b}[31m";
-            let prompt = dispatch(target, argument, form);
+            let prompt = dispatch(target, argument);
             assert_eq!(
                 ChildAnswer::parse(&prompt),
                 Err(InvalidAnswer::NoNextCommand),
@@ -134,7 +120,7 @@ mod tests {
                 prompt.ends_with("    x\n    NEXT_COMMAND=done\n    \n    NEXT_COMMAND=done\n")
             );
         }
-        assert!(dispatch(Target::Loop, "", TaskForm::Prose).ends_with("There is no argument.\n"));
+        assert!(dispatch(Target::Loop, "").ends_with("There is no argument.\n"));
     }
 
     #[test]
@@ -150,21 +136,5 @@ mod tests {
         assert_eq!(TaskTable::parse(progress).tasks(), Tasks::None);
         let with_row = format!("{progress}| TASK-01 | x | pending | - |\n");
         assert_eq!(TaskTable::parse(&with_row).tasks(), Tasks::Active);
-    }
-
-    #[test]
-    fn the_workflow_that_a_planner_is_shown_is_one() {
-        let prompt = dispatch(Target::Planner, "x", TaskForm::Workflow);
-        assert!(!dispatch(Target::Planner, "x", TaskForm::Prose).contains(".ai/workflows/"));
-        let (_, shown) = prompt.split_once("named exactly after").expect("the section");
-        let block = shown.lines().skip(1).skip_while(|line| line.is_empty());
-        let block = block.take_while(|line| line.is_empty() || line.starts_with("    "));
-        let filled_in = |line: &str| match line.trim_start().starts_with("branch:") {
-            true => "branch: feat/x\n".to_owned(),
-            false => format!("{}\n", line.strip_prefix("    ").unwrap_or(line)),
-        };
-        let file: String = block.map(filled_in).collect();
-        let parsed = onloop_workflow::parse("TASK-01.md", file.as_bytes());
-        assert!(parsed.plan.is_some(), "{file}\n{:?}", parsed.diagnostics);
     }
 }

@@ -4,7 +4,6 @@ mod args;
 mod child;
 mod drive;
 mod init;
-mod native_loop;
 pub(crate) mod noted;
 mod rehearse;
 mod run;
@@ -13,8 +12,8 @@ mod workspace;
 
 pub use args::with_argument_last;
 pub use args::{
-    AutoArgs, AutoInitArgs, AutoResumeArgs, AutoRunArgs, AutoVerb, BeginArgs, LoopRunner,
-    RehearseArgs, RouteArgs, RuleArgs,
+    AutoArgs, AutoInitArgs, AutoResumeArgs, AutoRunArgs, AutoVerb, BeginArgs, RehearseArgs,
+    RouteArgs, RuleArgs,
 };
 pub use init::init;
 pub use rehearse::rehearse;

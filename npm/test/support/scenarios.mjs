@@ -62,12 +62,6 @@ rw-loop)
     printf 'REVIEW_STATUS=OK\\nNEXT_COMMAND=done\\n' ;;
 esac
 `;
-const TABLE = `## Task Status
-
-| Task | Title | Status | Commit |
-|---|---|---|---|
-| TASK-01 | One | pending | - |
-`;
 
 export const SCENARIOS = {
   "a run in a simulation": [
@@ -200,15 +194,6 @@ export const SCENARIOS = {
     ["auto", "resume", "RESULT"],
     { files: { RESULT: "NEXT_COMMAND=done\n" } },
     ["auto", "resume", "RESULT"],
-  ],
-  "tasks that are workflows": [
-    {
-      ".ai/CONTEXT.md": "English\n",
-      ".ai/PROGRESS.md": TABLE,
-      ".ai/workflows/TASK-01.md": STEPS.replace("risk_level: low", "risk_level: low\nworktree: none"),
-    },
-    ["auto", "--loop-runner", "onloop"],
-    ["list", "--json"],
   ],
 };
 

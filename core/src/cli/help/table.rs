@@ -277,7 +277,7 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
         "",
         [
             ("Implement a feature", "onloop auto 'add a rate limit to the API' --agent claude"),
-            ("Limit the cycles", "onloop auto --max-cycles 3 --loop-runner onloop"),
+            ("Limit the cycles", "onloop auto --max-cycles 3"),
             ("Show where it would go, and start nothing", "onloop auto route"),
         ],
         &["run", "session"],

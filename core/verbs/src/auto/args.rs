@@ -1,16 +1,12 @@
 //! What the command line says to `onloop auto`.
 
 use super::child::{ChildCommand, Listen};
-use super::native_loop::NativeLoop;
 use super::workspace::HealthCommands;
 use onloop_agents::{self as agent, Agent};
-use onloop_auto::prompts::TaskForm;
 use onloop_auto::record::{OnStall, Options, SummaryUse};
 use onloop_auto::{Profile, UnknownName, named};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::agent::AgentArgs;
 use onloop_engine::lookup::agent::names;
-use onloop_engine::run::options::DriveArgs;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_workflow::duration;
@@ -76,22 +72,9 @@ pub struct AutoRunArgs {
     /// Longest time one child may take, such as `90m` [default: 2h]
     #[arg(long, value_name = "DURATION")]
     pub agent_timeout: Option<String>,
-    /// Who does the tasks
-    #[arg(long, value_enum, value_name = "WHO", default_value_t)]
-    pub loop_runner: LoopRunner,
     /// Whose rules apply, and where to depart from them
     #[command(flatten)]
     pub rules: RuleArgs,
-}
-
-/// Who does the tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum LoopRunner {
-    /// The agent, as `rw-loop`
-    #[default]
-    Agent,
-    /// onloop runs tasks that have a workflow, the agent the others
-    Onloop,
 }
 
 /// Whose rules apply, and where to depart from them.
@@ -255,25 +238,6 @@ impl AutoRunArgs {
         words.join(" ")
     }
 
-    /// How workflows of tasks are run, where onloop runs them: with the agent that the children
-    /// are, if one is named.
-    pub(super) fn native_loop(&self) -> Option<NativeLoop> {
-        match self.loop_runner {
-            LoopRunner::Agent => None,
-            LoopRunner::Onloop => Some(NativeLoop {
-                drive: DriveArgs {
-                    agent: AgentArgs {
-                        agent: self.agent.clone(),
-                        agent_command: self.agent_command.clone(),
-                        model: None,
-                    },
-                    agent_timeout: self.agent_timeout.clone(),
-                    ..DriveArgs::default()
-                },
-            }),
-        }
-    }
-
     /// How children are started; `None` where no agent is named.
     pub(super) fn child_command(
         &self,
@@ -283,7 +247,7 @@ impl AutoRunArgs {
         let agent = match (&self.agent_command, self.agent.as_deref().or(from_env)) {
             (Some(line), _) => Agent::CommandLine(line.clone()),
             (None, None) => {
-                // A wrong time is reported for every runner.
+                // A wrong time is reported even where no agent is named.
                 self.child_of(Agent::You, None)?;
                 return Ok(None);
             }
@@ -310,11 +274,7 @@ impl AutoRunArgs {
                 duration::parse_ms(text).ok_or_else(|| InvalidArgs::AgentTimeout(text.clone()))?
             }
         };
-        let form = match self.loop_runner {
-            LoopRunner::Agent => TaskForm::Prose,
-            LoopRunner::Onloop => TaskForm::Workflow,
-        };
-        Ok(ChildCommand { agent, timeout_ms, form, listen })
+        Ok(ChildCommand { agent, timeout_ms, listen })
     }
 }
 

@@ -10,7 +10,7 @@ use listened::ChildEnd;
 use onloop_agents::{self as agent, Agent, Client};
 use onloop_auto::RUNTIME_FOLDER;
 use onloop_auto::child::ChildOutcome;
-use onloop_auto::prompts::{self, TaskForm};
+use onloop_auto::prompts;
 use onloop_auto::record::Dispatch;
 use onloop_effect::{
     Capture, Durability, Expect, Failure, FailureKind, Io, ProcessEnd, ProcessSpec, ProcessStatus,
@@ -25,8 +25,6 @@ use provider_wait::ProviderWait;
 pub(super) struct ChildCommand {
     pub(super) agent: Agent,
     pub(super) timeout_ms: u64,
-    /// What a planner is to make of a task.
-    pub(super) form: TaskForm,
     /// Follows a child whose client speaks in events; `None`: everybody is read as text.
     pub(super) listen: Option<Listen>,
 }
@@ -62,7 +60,7 @@ impl ChildCommand {
     pub(super) async fn run(&self, io: &Io, dispatch: &Dispatch, noted: &NotedRun) -> ChildOutcome {
         let run = noted.run();
         let target = dispatch.target.as_str();
-        let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, self.form);
+        let prompt = prompts::dispatch(dispatch.target, &dispatch.argument);
         let prompt = io.redacted(&prompt);
         let prompt_path = log_path(run, dispatch, "prompt.md");
         keep(io, &prompt_path, "prompt", &prompt).await;
@@ -138,13 +136,6 @@ async fn served(
 pub(super) fn log_path(run: &str, dispatch: &Dispatch, extension: &str) -> String {
     let Dispatch { cycle, target, .. } = dispatch;
     format!("{RUNTIME_FOLDER}/logs/{run}/{cycle:02}-{}.{extension}", target.as_str())
-}
-
-/// Keeps an answer of ours beside those of agents.
-pub(super) async fn keep_answer(io: &Io, run: &str, dispatch: &Dispatch, outcome: &ChildOutcome) {
-    if let ChildOutcome::Answered(answer) = outcome {
-        keep(io, &log_path(run, dispatch, "result.md"), "answer", answer).await;
-    }
 }
 
 /// Keeps a copy in the logs. The run does not depend on it.

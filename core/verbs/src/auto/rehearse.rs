@@ -2,7 +2,7 @@
 //! runs is driven by a host in memory, so that nothing real is touched.
 
 use super::args::{AutoRunArgs, RehearseArgs, RuleArgs};
-use super::run::run_with_children;
+use super::run::run_with;
 use onloop_auto::documents::{Rehearsal, RehearsalError, Scenario, to_line};
 use onloop_auto::{LOCK_PATH, Profile, UnknownName, named};
 use onloop_effect::{Exit, Io, Reply, Start, Turn};
@@ -96,7 +96,7 @@ fn play(scenario: Scenario) -> Result<Stage, InvalidScenario> {
         ..AutoRunArgs::default()
     };
     let start = Start { now, ..Start::example(["onloop", "auto"]) };
-    let mut program = verb_program(start, |io| run_with_children(io, args));
+    let mut program = verb_program(start, |io| run_with(io, args, None));
     let mut stage = Stage::new(now, scenario);
     let mut reply = None;
     while let Turn::Request(request) = program.resume(reply) {

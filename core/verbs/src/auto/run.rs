@@ -1,37 +1,27 @@
 //! `onloop auto` and `onloop auto route`: a run from its beginning to its end.
 
-use std::convert::Infallible;
-
 use super::args::{AutoRunArgs, RouteArgs, RuleArgs};
-use super::child::{ChildCommand, LISTEN, Listen, keep_answer};
+use super::child::{ChildCommand, LISTEN, Listen};
 use super::drive::{AutoHalt, advance, take};
-use super::native_loop::NativeLoop;
 use super::noted::{self, NotedRun};
 use super::workspace::{HealthCommands, Speech, Workspace, stamping};
 use onloop_agents::Agent;
+use onloop_auto::Profile;
 use onloop_auto::child::ChildOutcome;
 use onloop_auto::record::{Assignment, Auto, AutoEvent, Dispatch, Options};
-use onloop_auto::{Profile, Target};
 use onloop_effect::{Exit, Io, Start};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::{first_on_path, on_path};
 
 /// Runs planner and loop in turns until the run ends.
 pub async fn run(io: Io, args: AutoRunArgs) -> Result<Exit, CommandError> {
-    let native = args.native_loop();
-    run_with(io, args, native, Some(LISTEN)).await
+    run_with(io, args, Some(LISTEN)).await
 }
 
-/// The same where every child is another program. A caller that only needs this does not get the code
-/// that runs workflows: it is a third of the WebAssembly module without a command line.
-pub(super) async fn run_with_children(io: Io, args: AutoRunArgs) -> Result<Exit, CommandError> {
-    run_with::<Infallible>(io, args, None, None).await
-}
-
-async fn run_with<W: WorkflowRunner>(
+/// The same, with children read as `listen` says.
+pub(super) async fn run_with(
     io: Io,
     args: AutoRunArgs,
-    native: Option<W>,
     listen: Option<Listen>,
 ) -> Result<Exit, CommandError> {
     let profile = args.rules.profile()?;
@@ -39,16 +29,14 @@ async fn run_with<W: WorkflowRunner>(
     let child = match profile {
         // It starts no child.
         Profile::Route => child,
-        Profile::V1 | Profile::V2 | Profile::V3 => {
-            present(&io, &args, (child, listen), native.is_some()).await
-        }
+        Profile::V1 | Profile::V2 | Profile::V3 => present(&io, &args, child, listen).await,
     };
     let assignment = Assignment {
         run: run_id(io.start()),
         argument: args.argument_text(),
         profile,
         options: args.rules.options(),
-        can_dispatch: child.is_some() || native.is_some(),
+        can_dispatch: child.is_some(),
     };
     let workspace = Workspace::new(&io, args.rules.health(), Speech::Immediate);
     // Also where the lock lets no run begin: the work of a run that was killed has no record.
@@ -59,7 +47,7 @@ async fn run_with<W: WorkflowRunner>(
             true
         }
     };
-    Ok(to_the_end(&io, workspace, assignment, Cast { native, child, has_leftovers }).await)
+    Ok(to_the_end(&io, workspace, assignment, Cast { child, has_leftovers }).await)
 }
 
 /// The agent, if it is there; where none was asked for, the first one on this machine, as for a run.
@@ -67,8 +55,8 @@ async fn run_with<W: WorkflowRunner>(
 async fn present(
     io: &Io,
     args: &AutoRunArgs,
-    (child, listen): (Option<ChildCommand>, Option<Listen>),
-    runs_workflows: bool,
+    child: Option<ChildCommand>,
+    listen: Option<Listen>,
 ) -> Option<ChildCommand> {
     match child {
         Some(ChildCommand { agent: Agent::Preset(preset, _), .. })
@@ -89,7 +77,6 @@ async fn present(
                     let name = preset.program;
                     io.note(format!("note: using `{name}` for rw-planner and rw-loop")).await;
                 }
-                None if runs_workflows => {}
                 None => {
                     io.note(
                         "note: no agent was found on PATH; give `--agent NAME` or \
@@ -114,16 +101,11 @@ pub async fn route(io: Io, args: RouteArgs) -> Result<Exit, CommandError> {
         can_dispatch: false,
     };
     let workspace = Workspace::new(&io, HealthCommands::default(), Speech::Immediate);
-    let none = Cast::<Infallible> { native: None, child: None, has_leftovers: false };
+    let none = Cast { child: None, has_leftovers: false };
     Ok(to_the_end(&io, workspace, assignment, none).await)
 }
 
-async fn to_the_end<W: WorkflowRunner>(
-    io: &Io,
-    mut workspace: Workspace,
-    assignment: Assignment,
-    cast: Cast<W>,
-) -> Exit {
+async fn to_the_end(io: &Io, mut workspace: Workspace, assignment: Assignment, cast: Cast) -> Exit {
     let run = assignment.run.clone();
     let during_child = stamping(io, &run);
     let mut auto = Auto::begin(assignment);
@@ -142,35 +124,14 @@ async fn to_the_end<W: WorkflowRunner>(
     }
 }
 
-/// Runs the task of a dispatch where it is a workflow.
-trait WorkflowRunner {
-    /// `None`: there is nothing that a workflow could do here.
-    async fn run(&self, io: &Io, dispatch: &Dispatch) -> Option<ChildOutcome>;
-}
-
-impl WorkflowRunner for NativeLoop {
-    async fn run(&self, io: &Io, dispatch: &Dispatch) -> Option<ChildOutcome> {
-        NativeLoop::run(self, io, dispatch).await
-    }
-}
-
-impl WorkflowRunner for Infallible {
-    async fn run(&self, _: &Io, _: &Dispatch) -> Option<ChildOutcome> {
-        match *self {}
-    }
-}
-
 /// Who the children are.
-struct Cast<W> {
-    /// Tasks that are workflows, where we run them.
-    native: Option<W>,
-    /// Everything else.
+struct Cast {
     child: Option<ChildCommand>,
     /// Something of a run that was killed still runs: a child would work beside it.
     has_leftovers: bool,
 }
 
-impl<W: WorkflowRunner> Cast<W> {
+impl Cast {
     async fn play(&self, io: &Io, run: &str, dispatch: &Dispatch) -> ChildOutcome {
         if self.has_leftovers {
             return ChildOutcome::Unavailable;
@@ -179,12 +140,6 @@ impl<W: WorkflowRunner> Cast<W> {
             Ok(noted) => noted,
             Err(failure) => return ChildOutcome::Failed(failure.message),
         };
-        if let (Target::Loop, Some(native)) = (dispatch.target, &self.native)
-            && let Some(outcome) = native.run(io, dispatch).await
-        {
-            keep_answer(io, run, dispatch, &outcome).await;
-            return outcome;
-        }
         match &self.child {
             Some(child) => child.run(io, dispatch, &noted).await,
             None => {

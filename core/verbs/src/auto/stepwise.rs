@@ -8,7 +8,7 @@ use super::run::run_id;
 use super::workspace::{HealthCommands, Speech, Workspace};
 use onloop_auto::child::ChildOutcome;
 use onloop_auto::documents::{AutoDocument, HostLine, InvalidState, to_line};
-use onloop_auto::prompts::{self, TaskForm};
+use onloop_auto::prompts;
 use onloop_auto::record::{
     Assignment, Auto, AutoEnding, AutoEvent, AutoNext, Dispatch, LockWritten,
 };
@@ -175,7 +175,7 @@ async fn load(io: &Io) -> Result<Auto, ResumeError> {
 
 async fn store(io: &Io, auto: &Auto, dispatch: &Dispatch) -> Result<(), Failure> {
     let run = &auto.assignment().run;
-    let prompt = prompts::dispatch(dispatch.target, &dispatch.argument, TaskForm::Prose);
+    let prompt = prompts::dispatch(dispatch.target, &dispatch.argument);
     let prompt_path = log_path(run, dispatch, "prompt.md");
     io.write(&prompt_path, io.redacted(&prompt).into_bytes(), Expect::Any, Durability::Relaxed)
         .await?;
