@@ -24,8 +24,7 @@ use onloop_verbs::{
     finalize, finish, gate, hook, init, install, lint, list, locate, new, next, no_fleet,
     normalize, notify, plan, prepare, push, receipt, receipt_key, receipt_verify, reject, relocate,
     replay, report, resume, run, schema, session_clear, session_done, session_list, session_log,
-    session_show, session_stop, session_undo, status, step, stop, summary, transcript, trust, undo,
-    uninstall,
+    session_show, session_stop, session_undo, status, step, stop, summary, trust, undo, uninstall,
 };
 
 /// The grammar, for documentation and completions.
@@ -120,7 +119,6 @@ fn perform<'a>(io: &'a Io, verb: &'a Verb) -> Performed<'a> {
         Verb::Lint(args) => lint(io, args),
         Verb::New(args) => new(io, args),
         Verb::Normalize(args) => normalize(io, args),
-        Verb::Transcript(args) => transcript(io, args),
         Verb::Compile(args) => compile(io, args),
         Verb::Status(args) => status(io, args),
         Verb::List(args) => list(io, args),

@@ -49,18 +49,6 @@ for (const name of ["permissions.jsonl", "permissions-own.jsonl"]) {
   });
 }
 
-test("what the clients of agents write is read the same", (t) => {
-  const folder = join(repository, "tests/streams");
-  const streams = readdirSync(folder).filter((name) => /^\w+-\w+\.jsonl$/.test(name));
-  assert.ok(streams.length >= 9, `${streams}`);
-  for (const name of streams) {
-    const [client] = name.split("-");
-    const found = answered(t, ["transcript", client, "--json"], readFileSync(join(folder, name), "utf8"));
-    const events = readFileSync(join(folder, name.replace(".jsonl", ".events.jsonl")), "utf8");
-    assert.equal(found, events, name);
-  }
-});
-
 test("an invalid call is refused with the same message, and throws", (t) => {
   const input = ['{"id":1}', "[]", "nonsense", '{"id":2,"tool":"Bash","cwd":"relative"}', '{"tool":"\\ud83d"}', ""].join("\n");
   const refusals = lines(answered(t, ["permit", "batch"], input)).map(JSON.parse);

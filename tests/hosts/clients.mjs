@@ -20,7 +20,7 @@ export const repository = join(dirname(fileURLToPath(import.meta.url)), "../..")
 const NATIVE = named("ONLOOP_TEST_NATIVE");
 const CLIENTS = join(named("ONLOOP_TEST_CLIENTS"), "node_modules");
 
-function named(variable) {
+export function named(variable) {
   const value = process.env[variable];
   if (value === undefined) throw new Error(`${variable} is not set; \`cargo xtask hosts\` sets it`);
   return value;

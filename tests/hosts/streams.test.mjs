@@ -7,9 +7,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { claude, codex, machine, onloop, opencode, repository } from "./clients.mjs";
+import { claude, codex, machine, named, onloop, opencode, repository } from "./clients.mjs";
 
 const FOLDER = join(repository, "tests/streams");
+/** The program that reads a stream as onloop does. */
+const STREAM_EVENTS = named("ONLOOP_TEST_STREAM_EVENTS");
 
 /** How each client writes its stream, and the line that our hooks deny. */
 const CLIENTS = [
@@ -67,9 +69,8 @@ function trimmed(line) {
   return JSON.stringify(document);
 }
 
-function events(place, name, stream) {
-  const options = { input: stream, env: place.env, cwd: place.project };
-  return execFileSync(place.bin, ["transcript", name, "--json"], options).toString();
+function events(name, stream) {
+  return execFileSync(STREAM_EVENTS, [name], { input: stream }).toString();
 }
 
 for (const of of CLIENTS) {
@@ -80,7 +81,7 @@ for (const of of CLIENTS) {
       const ended = await of.client.session(place, script(of), { words: of.words });
       assert.equal(ended.code, 0, JSON.stringify(ended));
       const stream = neutral(ended.stdout, place).split("\n").map(trimmed).join("\n");
-      const found = events(place, of.client.name, stream);
+      const found = events(of.client.name, stream);
       const file = join(FOLDER, `${of.client.name}-${name}`);
       if (process.env.ONLOOP_WRITE_DOCUMENTS) {
         mkdirSync(FOLDER, { recursive: true });

@@ -12,6 +12,7 @@ pub mod parallel;
 pub mod process;
 pub mod random;
 pub mod repository;
+pub mod stream_events;
 
 pub use chat::{ChatMessage, ChatMood, SimChat};
 pub use disk::Disk;

@@ -4,7 +4,6 @@
 //! not know; writers always produce the present form.
 #![forbid(unsafe_code)]
 
-pub mod agent;
 pub mod approval;
 pub mod attestation;
 pub mod audit_log;

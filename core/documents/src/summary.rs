@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::agent::usage;
 use super::receipt::verified_on;
 use onloop_run::{
     CheckResult, CheckVerdict, Finish, Run, RunStatus, StepRecord, StepStatus, TurnRecord,
@@ -152,6 +151,16 @@ pub(super) fn inputs(results: &[CheckResult]) -> Value {
         })
     });
     found.collect()
+}
+
+/// Tokens and their cost; `null` where nobody can tell.
+fn usage(tokens: Option<Tokens>, cost: Option<Money>) -> Value {
+    json!({
+        "input_tokens": tokens.map(|tokens| tokens.input),
+        "cached_input_tokens": tokens.map(|tokens| tokens.cached_input),
+        "output_tokens": tokens.map(|tokens| tokens.output),
+        "cost_usd": cost.map(Money::usd),
+    })
 }
 
 /// What all agents used. Tokens are known when every agent's stream told of them. An agent that drives a

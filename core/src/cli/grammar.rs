@@ -15,7 +15,7 @@ use onloop_verbs::{
     PlanArgs, PrepareArgs, PushArgs, ReceiptArgs, ReceiptVerifyArgs, RejectArgs, RelocateArgs,
     ReplayArgs, ReportArgs, ResumeArgs, RunArgs, SchemaArgs, SessionClearArgs, SessionIdArgs,
     SessionListArgs, SessionLogArgs, SessionShowArgs, SessionUndoArgs, StatusArgs, StepArgs,
-    StopArgs, SummaryArgs, TranscriptArgs, UndoArgs,
+    StopArgs, SummaryArgs, UndoArgs,
 };
 
 /// Runs coding agents unattended and verifies every step
@@ -157,8 +157,6 @@ pub(super) enum Verb {
     Fleet(FleetArgs),
     /// Repeat a recorded call and compare its requests
     Replay(ReplayArgs),
-    /// Read the output of an agent's client
-    Transcript(TranscriptArgs),
     /// Print the JSON Schema of a document
     Schema(SchemaArgs),
     /// Print a completion script for a shell

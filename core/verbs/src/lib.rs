@@ -49,7 +49,6 @@ pub mod status;
 mod step;
 mod stop;
 mod submit;
-mod transcript;
 mod undo;
 
 pub use abandon::AbandonArgs;
@@ -92,7 +91,6 @@ pub use status::{ListArgs, NextArgs, StatusArgs, SummaryArgs};
 pub use step::{StepAction, StepArgs};
 pub use stop::{StopArgs, interrupt};
 pub use submit::{Submitted, SubmittedCheckout, only_for_a_person, remember_submitted, submitted};
-pub use transcript::TranscriptArgs;
 pub use undo::UndoArgs;
 
 /// A verb under way: how it ends.
@@ -162,7 +160,6 @@ on_the_heap! {
     status::summary(SummaryArgs),
     step::step(StepArgs),
     stop::stop(StopArgs),
-    transcript::transcript(TranscriptArgs),
     undo::undo(UndoArgs),
 }
 

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use onloop_core::agent::{AgentState, Client, StreamLine, TurnOutcome};
-use onloop_core::documents::agent::{agent_event, agent_turn};
+use onloop_core::agent::{AgentState, Client, TurnOutcome};
 use onloop_core::effect::ProcessStatus;
 use onloop_core::tokens::Tokens;
+use onloop_tests::stream_events::read;
 use proptest::prelude::*;
 
 /// A stream, its client, and the events in it.
@@ -36,18 +36,6 @@ fn recorded() -> Vec<Recorded> {
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
-}
-
-fn read(client: Client, stream: &str) -> (String, AgentState) {
-    let mut state = AgentState::new(client, Tokens::default());
-    let mut said = String::new();
-    for line in stream.lines() {
-        for event in client.read(&StreamLine::Whole(line.to_owned())) {
-            state.apply(&event, &mut String::new());
-            said += &format!("{}\n", agent_event(&event));
-        }
-    }
-    (format!("{said}{}\n", agent_turn(&state)), state)
 }
 
 #[test]

@@ -18,14 +18,15 @@ const VISIBLE: &str = "/var/tmp";
 /// Installs the pinned clients once, some hundred megabytes, and lets them work.
 pub(crate) fn test() -> Result<Tally, Stop> {
     let folder = sources::workspace_root().join("tests/hosts");
-    let (clients, program) = places()?;
+    let (clients, native) = places()?;
     pinned::install(&folder, &clients, "the clients of agent hosts")?;
     let mut tests = Command::new("node");
     tests
         .args(["--test", "--test-reporter=tap", AT_ONCE])
         .args(suites(&folder)?)
         .current_dir(&folder);
-    tests.env("ONLOOP_TEST_NATIVE", program);
+    tests.env("ONLOOP_TEST_NATIVE", native);
+    tests.env("ONLOOP_TEST_STREAM_EVENTS", program("stream-events"));
     tests.env("ONLOOP_TEST_CLIENTS", &clients);
     command::test(tests)
 }

@@ -54,7 +54,6 @@ pub(super) const PLUMBING: Group = (
         "mcp",
         "lsp",
         "replay",
-        "transcript",
         "schema",
         "completions",
         "man",

@@ -265,16 +265,6 @@ pub(in super::super) const PLUMBING_HELPS: &[VerbHelp] = &[
         &["doctor"],
     ),
     verb(
-        "transcript",
-        "",
-        [
-            ("Print it for people", "onloop transcript claude < 1-1.jsonl"),
-            ("Print one event a line, then the turn", "onloop transcript codex --json < 1-1.jsonl"),
-            ("Count its lines", "onloop transcript claude < 1-1.jsonl | wc -l"),
-        ],
-        &["report"],
-    ),
-    verb(
         "schema",
         "",
         [

@@ -1,15 +1,29 @@
 //! What an agent's client said in a turn, as JSON: one document for each event, and one for the
-//! turn.
+//! turn. `tests/streams` has a stream of each client for each case, with these documents.
 
+use onloop_core::agent::{
+    AgentError, AgentEvent, AgentState, Client, StreamLine, TurnEnd, UsageLimit, UsageScope,
+};
+use onloop_core::money::Money;
+use onloop_core::time::Timestamp;
+use onloop_core::tokens::Tokens;
 use serde_json::{Value, json};
 
-use onloop_agents::{AgentError, AgentEvent, AgentState, TurnEnd, UsageLimit, UsageScope};
-use onloop_syntax::money::Money;
-use onloop_syntax::time::Timestamp;
-use onloop_syntax::tokens::Tokens;
+/// Reads a stream: its documents, one a line, and the state after it.
+pub fn read(client: Client, stream: &str) -> (String, AgentState) {
+    let mut state = AgentState::new(client, Tokens::default());
+    let mut said = String::new();
+    for line in stream.lines() {
+        for event in client.read(&StreamLine::Whole(line.to_owned())) {
+            state.apply(&event, &mut String::new());
+            said += &format!("{}\n", agent_event(&event));
+        }
+    }
+    (format!("{said}{}\n", agent_turn(&state)), state)
+}
 
 /// One event.
-pub fn agent_event(event: &AgentEvent) -> Value {
+fn agent_event(event: &AgentEvent) -> Value {
     match event {
         AgentEvent::SessionBegun { session, model, version } => json!({
             "event": "session_begun", "session": session, "model": model, "version": version,
@@ -46,7 +60,7 @@ pub fn agent_event(event: &AgentEvent) -> Value {
 }
 
 /// What a turn comes to.
-pub fn agent_turn(turn: &AgentState) -> Value {
+fn agent_turn(turn: &AgentState) -> Value {
     json!({
         "event": "turn",
         "agent": turn.client().as_str(),
@@ -63,7 +77,7 @@ pub fn agent_turn(turn: &AgentState) -> Value {
 }
 
 /// Tokens and their cost; `null` where nobody can tell.
-pub fn usage(tokens: Option<Tokens>, cost: Option<Money>) -> Value {
+fn usage(tokens: Option<Tokens>, cost: Option<Money>) -> Value {
     json!({
         "input_tokens": tokens.map(|tokens| tokens.input),
         "cached_input_tokens": tokens.map(|tokens| tokens.cached_input),
