@@ -8,13 +8,12 @@
 //! person asks for a push: it guards what leaves the machine, and it uploads large files. The
 //! environment cannot point git at another repository.
 
-mod checkpoints;
 mod discovery;
 mod known_failures;
 mod program;
+mod requests;
 mod rollback;
 mod settings;
-mod shared;
 
 #[cfg(test)]
 mod tests;
@@ -99,82 +98,6 @@ impl OsGit {
             self.program.take_interrupt();
         }
         outcome
-    }
-
-    fn outcome(&self, request: &GitRequest) -> Result<Outcome, Failure> {
-        match request {
-            GitRequest::Survey { cwd, branch } => {
-                self.survey(&absolute(cwd)?, branch).map(Outcome::Survey)
-            }
-            GitRequest::Worktrees { cwd } => {
-                self.worktrees(&absolute(cwd)?).map(|worktrees| Outcome::Worktrees { worktrees })
-            }
-            GitRequest::Head { cwd } => {
-                self.head(&absolute(cwd)?).map(|commit| Outcome::Commit { commit })
-            }
-            GitRequest::CreateWorktree { cwd, path, branch, create_at } => {
-                let new = NewWorktree {
-                    path: &absolute(path)?,
-                    branch: &branch_name(branch)?,
-                    create_at: create_at.as_deref().map(commit_id).transpose()?,
-                };
-                self.create_worktree(&absolute(cwd)?, &new).map(done)
-            }
-            GitRequest::RemoveWorktree { cwd, path } => {
-                self.remove_worktree(&absolute(cwd)?, &absolute(path)?).map(done)
-            }
-            GitRequest::Switch { cwd, branch, create } => {
-                self.program.switch(&absolute(cwd)?, &branch_name(branch)?, *create).map(done)
-            }
-            GitRequest::DeleteBranch { cwd, branch } => {
-                self.program.delete_branch(&absolute(cwd)?, &branch_name(branch)?).map(done)
-            }
-            GitRequest::MergeBase { cwd, commit, branch } => {
-                let branch = branch_name(branch)?;
-                self.program
-                    .merge_base(&absolute(cwd)?, commit_id(commit)?, &branch)
-                    .map(|commit| Outcome::Commit { commit })
-            }
-            GitRequest::RemoteBranch { cwd, remote, branch } => {
-                let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);
-                self.program
-                    .remote_branch(&absolute(cwd)?, remote, &branch)
-                    .map(|commit| Outcome::Commit { commit })
-            }
-            GitRequest::Merge { cwd, branch, commit, into }
-            | GitRequest::RecoverMerge { cwd, branch, commit, into } => {
-                let merge = NewMerge {
-                    branch: &branch_name(branch)?,
-                    commit: commit_id(commit)?,
-                    into: &branch_name(into)?,
-                };
-                let cwd = absolute(cwd)?;
-                match request {
-                    GitRequest::Merge { .. } => self.program.merge(&cwd, &merge).map(done),
-                    _ => self.program.undo_killed_merge(&cwd, &merge).map(done),
-                }
-            }
-            GitRequest::Push { cwd, remote, branch } => {
-                let (remote, branch) = (remote_name(remote)?, branch_name(branch)?);
-                self.program.push(&absolute(cwd)?, remote, &branch).map(done)
-            }
-            GitRequest::Stash { cwd, message, paths } => {
-                self.program.stash(&absolute(cwd)?, message, paths).map(done)
-            }
-            GitRequest::Checkpoint { .. }
-            | GitRequest::Restore { .. }
-            | GitRequest::Diff { .. }
-            | GitRequest::ChangedPaths { .. }
-            | GitRequest::Checkpoints { .. }
-            | GitRequest::ForgetCheckpoint { .. }
-            | GitRequest::Note { .. }
-            | GitRequest::ImportPack { .. }
-            | GitRequest::CommitKept { .. } => self.perform_checkpoint(request),
-            GitRequest::KeepFiles { .. }
-            | GitRequest::ReadKept { .. }
-            | GitRequest::PushRefs { .. }
-            | GitRequest::FetchRefs { .. } => self.perform_shared(request),
-        }
     }
 
     /// Returns every branch, tag and remote branch, as a line of an id and a name.
