@@ -1,8 +1,8 @@
 //! The effects of the operating system, grouped by capability.
 //!
 //! [`Host`] is what the drive loop needs: one request in, one reply out. [`OsHost`] performs
-//! requests by handing each to one of its capabilities, so a test can replace a single one
-//! (say, files that fail) and keep the rest real.
+//! requests by handing each to one of its capabilities, so a caller can replace files, locks
+//! or git and keep the rest real.
 
 mod changes;
 mod clock;
@@ -46,9 +46,8 @@ pub(crate) use terminal::cut;
 use std::time::Duration;
 
 use onloop_core::effect::{
-    CallAnswer, Durability, Expect, Failure, FileSize, GitRequest, HttpAnswer, HttpSpec, InputUnit,
-    LaunchSpec, LockHolder, Outcome, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessRole,
-    ProcessSpec, Reply, Request, Say, ServeRequest, Start, Stat, Version, WebCall, WorkLine,
+    Durability, Expect, Failure, GitRequest, LockHolder, Outcome, ProcessEnd, ProcessGroup,
+    ProcessRole, ProcessSpec, Reply, Request, Say, ServeRequest, Start, Stat, Version,
 };
 use onloop_core::time::Timestamp;
 
@@ -104,12 +103,6 @@ pub trait Files {
     }
 }
 
-/// Folders in which something may change.
-pub trait Changes {
-    /// [`Request::Changes`]: whether something may have changed.
-    fn changes(&mut self, folders: &[String], wait_ms: u64) -> Result<bool, Failure>;
-}
-
 /// Lock files.
 pub trait Locks {
     /// [`Request::Lock`]; `now` is written into the lock for people to read.
@@ -125,35 +118,6 @@ pub trait Locks {
     fn unlock(&mut self, path: &str) -> Result<(), Failure>;
     /// [`Request::Holder`].
     fn holder(&mut self, path: &str) -> Result<Option<LockHolder>, Failure>;
-}
-
-/// Other programs, one at a time.
-pub trait Processes {
-    /// [`Request::Process`].
-    fn start(
-        &mut self,
-        spec: &ProcessSpec,
-        progress: &mut dyn Progress,
-    ) -> Result<ProcessTurn, Failure>;
-    /// [`Request::Wait`].
-    fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure>;
-    /// [`Request::End`].
-    fn end(&mut self);
-    /// [`Request::Ancestors`].
-    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure>;
-    /// [`Request::EndGroup`]: how many processes had survived.
-    fn end_group(
-        &mut self,
-        group: &ProcessGroup,
-        host: &str,
-        mark: Option<&str>,
-    ) -> Result<u32, Failure>;
-    /// [`Request::Launch`].
-    fn launch(&mut self, spec: &LaunchSpec) -> Result<(), Failure>;
-    /// [`Request::Interrupt`].
-    fn interrupt(&mut self, process: &ProcessIdentity, now: bool) -> Result<(), Failure>;
-    /// The program that was left running.
-    fn left_running(&self) -> Option<LeftRunning>;
 }
 
 /// When to report back about a program that has not ended.
@@ -193,71 +157,6 @@ pub trait Git {
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure>;
 }
 
-/// Servers.
-pub trait Http {
-    /// [`Request::Http`].
-    fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure>;
-}
-
-/// A server for browsers on this machine.
-pub trait Serve {
-    /// [`ServeRequest::Listen`]: the port, and an unpredictable secret.
-    fn listen(&mut self, port: u16) -> Result<(u16, Vec<u8>), Failure>;
-    /// [`ServeRequest::Next`]; `None`: no call before the time was over or a folder changed.
-    fn next(
-        &mut self,
-        wait_ms: Option<u64>,
-        folders: &[String],
-    ) -> Result<Option<WebCall>, Failure>;
-    /// [`ServeRequest::Answer`].
-    fn answer(&mut self, call: u64, answer: CallAnswer) -> Result<(), Failure>;
-    /// [`ServeRequest::Push`].
-    fn push(&mut self, call: u64, bytes: Vec<u8>) -> Result<(), Failure>;
-}
-
-/// Time.
-pub trait Clock {
-    /// The time now.
-    fn now(&mut self) -> Timestamp;
-    /// Whether [`Clock::now`] never moves; measured durations are then zero, so that two
-    /// runs produce the same bytes.
-    fn is_frozen(&self) -> bool;
-    /// [`Request::Sleep`].
-    fn sleep(&mut self, duration_ms: u64) -> Result<(), Failure>;
-}
-
-/// The person or program that called.
-pub trait Terminal {
-    /// [`Request::Say`].
-    fn say(&mut self, say: &Say) -> Result<(), Failure>;
-    /// [`Request::Ask`]; `None`: the file has another size.
-    fn ask(
-        &mut self,
-        question: &str,
-        unless_changed: Option<&FileSize>,
-    ) -> Result<Option<String>, Failure>;
-    /// [`Request::ReadInput`]; `None`: no complete line, or not one byte, has arrived in time.
-    fn read_input(
-        &mut self,
-        limit_bytes: u64,
-        wait_ms: Option<u64>,
-        unit: InputUnit,
-    ) -> Result<Option<Vec<u8>>, Failure>;
-    /// Shows `words` while the host works for more than a moment, until the result is dropped.
-    fn meanwhile(&mut self, words: &'static str) -> Meanwhile {
-        let _ = words;
-        Meanwhile::silent()
-    }
-    /// Shows a line for each of these programs on a terminal that wants them, until the result is dropped.
-    fn working(&mut self, lines: Vec<WorkLine>) -> Meanwhile {
-        drop(lines);
-        Meanwhile::silent()
-    }
-    /// Shows a live status line for the process `label`, which has run for `elapsed`, on a terminal
-    /// that wants one. It disappears when it is dropped.
-    fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_>;
-}
-
 /// Shows the progress of a running process.
 pub trait Progress {
     /// How often [`Progress::tick`] wants to be called, in milliseconds; `None`: never.
@@ -275,22 +174,22 @@ pub struct OsHost {
     /// Files and folders.
     pub files: Box<dyn Files>,
     /// Folders in which something may change.
-    pub changes: Box<dyn Changes>,
+    pub changes: OsChanges,
     /// Other programs. They are dropped before the locks, so a process has ended before its lock is
     /// free.
-    pub processes: Box<dyn Processes>,
+    pub processes: OsProcesses,
     /// Lock files.
     pub locks: Box<dyn Locks>,
     /// Git repositories.
     pub git: Box<dyn Git>,
     /// Servers.
-    pub http: Box<dyn Http>,
+    pub http: OsHttp,
     /// A server for browsers.
-    pub serve: Box<dyn Serve>,
+    pub serve: OsServe,
     /// Time.
-    pub clock: Box<dyn Clock>,
+    pub clock: OsClock,
     /// The person or program that called.
-    pub terminal: Box<dyn Terminal>,
+    pub terminal: OsTerminal,
 }
 
 impl OsHost {
@@ -303,14 +202,14 @@ impl OsHost {
         let processes = OsProcesses::new(start, interrupts, Orphans::Leave);
         OsHost {
             files: Box::new(OsFiles::new(root.clone())),
-            changes: Box::new(OsChanges::new(root.clone(), interrupts)),
+            changes: OsChanges::new(root.clone(), interrupts),
             git: Box::new(git::OsGit::new().among(interrupts, &processes.running())),
-            processes: Box::new(processes),
+            processes,
             locks: Box::new(OsLocks::new(root.clone(), &start.process, interrupts)),
-            http: Box::new(OsHttp::new(interrupts)),
-            serve: Box::new(OsServe::new(root, interrupts)),
-            clock: Box::new(OsClock::new(None, interrupts)),
-            terminal: Box::new(OsTerminal::new(start, interrupts)),
+            http: OsHttp::new(interrupts),
+            serve: OsServe::new(root, interrupts),
+            clock: OsClock::new(None, interrupts),
+            terminal: OsTerminal::new(start, interrupts),
         }
     }
 

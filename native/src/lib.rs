@@ -103,9 +103,9 @@ fn as_process(
     let host = OsHost {
         locks: Box::new(locks),
         git: Box::new(OsGit::new().among(&interrupts, &processes.running())),
-        processes: Box::new(processes),
-        clock: Box::new(OsClock::new(frozen, &interrupts)),
-        terminal: Box::new(terminal),
+        processes,
+        clock: OsClock::new(frozen, &interrupts),
+        terminal,
         ..OsHost::new(&start, &interrupts)
     };
     let mut host = adapt(&start, host);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use onloop_core::effect::Failure;
 use onloop_core::limits;
 
-use super::{Changes, Interrupts, Root};
+use super::{Interrupts, Root};
 
 /// Interval of possible changes without inotify.
 pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(1);
@@ -65,10 +65,9 @@ impl OsChanges {
     pub(crate) fn take(&mut self) -> bool {
         self.notices.as_mut().is_some_and(Notices::take)
     }
-}
 
-impl Changes for OsChanges {
-    fn changes(&mut self, folders: &[String], wait_ms: u64) -> Result<bool, Failure> {
+    /// Performs `Request::Changes`: whether something may have changed.
+    pub fn changes(&mut self, folders: &[String], wait_ms: u64) -> Result<bool, Failure> {
         self.interrupts.check()?;
         let is_new = self.follow(folders)?;
         let notices = self.notices.as_mut().expect("it listens");

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use onloop_core::effect::Failure;
 use onloop_core::time::Timestamp;
 
-use super::{Clock, Interrupts};
+use super::Interrupts;
 
 /// The system's clock, unless it is frozen.
 #[derive(Debug)]
@@ -20,18 +20,20 @@ impl OsClock {
     pub fn new(frozen: Option<Timestamp>, interrupts: &Interrupts) -> OsClock {
         OsClock { frozen, interrupts: interrupts.clone() }
     }
-}
 
-impl Clock for OsClock {
-    fn now(&mut self) -> Timestamp {
+    /// The time now.
+    pub fn now(&mut self) -> Timestamp {
         self.frozen.unwrap_or_else(|| timestamp(SystemTime::now()))
     }
 
-    fn is_frozen(&self) -> bool {
+    /// Whether [`OsClock::now`] never moves; measured durations are then zero, so that two
+    /// runs produce the same bytes.
+    pub fn is_frozen(&self) -> bool {
         self.frozen.is_some()
     }
 
-    fn sleep(&mut self, duration_ms: u64) -> Result<(), Failure> {
+    /// Performs `Request::Sleep`.
+    pub fn sleep(&mut self, duration_ms: u64) -> Result<(), Failure> {
         self.interrupts.sleep(Duration::from_millis(duration_ms))
     }
 }

@@ -16,7 +16,7 @@ use onloop_core::effect::{Failure, FailureKind, HttpAnswer, HttpMethod, HttpSpec
 use ureq::http::Request;
 use ureq::{Agent, Error, Proxy};
 
-use super::{Http, Interrupts, failure};
+use super::{Interrupts, failure};
 
 /// How often an interrupt is checked for while waiting for an answer.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -33,10 +33,9 @@ impl OsHttp {
     pub fn new(interrupts: &Interrupts) -> OsHttp {
         OsHttp { interrupts: interrupts.clone(), agent: None }
     }
-}
 
-impl Http for OsHttp {
-    fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
+    /// Performs `Request::Http`.
+    pub fn http(&mut self, spec: HttpSpec) -> Result<HttpAnswer, Failure> {
         self.interrupts.check()?;
         let Some(origin) = spec.origin().map(str::to_owned) else {
             let message = "the URL does not name a server; expected `http://` or `https://`";

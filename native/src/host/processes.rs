@@ -56,9 +56,7 @@ use onloop_core::effect::{
     Redaction, Start,
 };
 
-use super::{
-    Interrupts, LeftRunning, ProcessTurn, Processes, Progress, Root, Wake, files, process_table,
-};
+use super::{Interrupts, LeftRunning, ProcessTurn, Progress, Root, Wake, files, process_table};
 pub(super) use host_programs::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
 use log::Log;
 #[cfg(not(unix))]
@@ -189,10 +187,9 @@ impl OsProcesses {
             }
         }
     }
-}
 
-impl Processes for OsProcesses {
-    fn start(
+    /// Performs `Request::Process`.
+    pub fn start(
         &mut self,
         spec: &ProcessSpec,
         progress: &mut dyn Progress,
@@ -218,7 +215,12 @@ impl Processes for OsProcesses {
         self.follow(left, wake, progress)
     }
 
-    fn wait(&mut self, wake: Wake, progress: &mut dyn Progress) -> Result<ProcessTurn, Failure> {
+    /// Performs `Request::Wait`.
+    pub fn wait(
+        &mut self,
+        wake: Wake,
+        progress: &mut dyn Progress,
+    ) -> Result<ProcessTurn, Failure> {
         let Some(left) = self.left.take() else {
             let message = "no program was left running";
             return Err(Failure::new(FailureKind::NotFound, message));
@@ -226,18 +228,21 @@ impl Processes for OsProcesses {
         self.follow(left, wake, progress)
     }
 
-    fn end(&mut self) {
+    /// Performs `Request::End`.
+    pub fn end(&mut self) {
         if let Some(left) = self.left.take() {
             left.program.end();
         }
     }
 
-    fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure> {
+    /// Performs `Request::Ancestors`.
+    pub fn ancestors(&mut self) -> Result<Vec<ProcessIdentity>, Failure> {
         process_table::ancestors()
     }
 
+    /// Performs `Request::EndGroup`: how many processes had survived.
     #[cfg(target_os = "linux")]
-    fn end_group(
+    pub fn end_group(
         &mut self,
         group: &ProcessGroup,
         host: &str,
@@ -246,8 +251,9 @@ impl Processes for OsProcesses {
         survivors::end(group, host, mark)
     }
 
+    /// Performs `Request::EndGroup`: how many processes had survived.
     #[cfg(not(target_os = "linux"))]
-    fn end_group(
+    pub fn end_group(
         &mut self,
         group: &ProcessGroup,
         _host: &str,
@@ -258,7 +264,8 @@ impl Processes for OsProcesses {
         Err(Failure::new(FailureKind::Unsupported, message))
     }
 
-    fn launch(&mut self, spec: &LaunchSpec) -> Result<(), Failure> {
+    /// Performs `Request::Launch`.
+    pub fn launch(&mut self, spec: &LaunchSpec) -> Result<(), Failure> {
         #[cfg(unix)]
         if self.orphans == Orphans::End && self.left.is_none() {
             orphans::leave_the_next();
@@ -271,11 +278,13 @@ impl Processes for OsProcesses {
         })
     }
 
-    fn interrupt(&mut self, process: &ProcessIdentity, now: bool) -> Result<(), Failure> {
+    /// Performs `Request::Interrupt`.
+    pub fn interrupt(&mut self, process: &ProcessIdentity, now: bool) -> Result<(), Failure> {
         interrupt::interrupt(process, now)
     }
 
-    fn left_running(&self) -> Option<LeftRunning> {
+    /// The program that was left running.
+    pub fn left_running(&self) -> Option<LeftRunning> {
         let left = self.left.as_ref()?;
         Some(LeftRunning { label: left.label.clone(), elapsed: left.program.elapsed() })
     }

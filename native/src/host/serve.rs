@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::wake_pipe::WakePipe;
-use super::{Interrupts, LOOK_AGAIN, OsChanges, Root, Serve, failure};
+use super::{Interrupts, LOOK_AGAIN, OsChanges, Root, failure};
 
 /// The queue of calls for the program.
 #[derive(Clone)]
@@ -93,10 +93,9 @@ impl OsServe {
             .as_mut()
             .ok_or_else(|| Failure::new(FailureKind::NotFound, "this program is not listening yet"))
     }
-}
 
-impl Serve for OsServe {
-    fn listen(&mut self, port: u16) -> Result<(u16, Vec<u8>), Failure> {
+    /// Performs `ServeRequest::Listen`: the port, and an unpredictable secret.
+    pub fn listen(&mut self, port: u16) -> Result<(u16, Vec<u8>), Failure> {
         if self.server.is_some() {
             return Err(Failure::new(FailureKind::Exists, "this program is a server already"));
         }
@@ -124,7 +123,8 @@ impl Serve for OsServe {
         Ok((port, secret))
     }
 
-    fn next(
+    /// Performs `ServeRequest::Next`; `None`: no call before the time was over or a folder changed.
+    pub fn next(
         &mut self,
         wait_ms: Option<u64>,
         folders: &[String],
@@ -159,7 +159,8 @@ impl Serve for OsServe {
         }
     }
 
-    fn answer(&mut self, call: u64, answer: CallAnswer) -> Result<(), Failure> {
+    /// Performs `ServeRequest::Answer`.
+    pub fn answer(&mut self, call: u64, answer: CallAnswer) -> Result<(), Failure> {
         let server = self.server()?;
         let (reply, connection) = server.waiting.remove(&call).ok_or_else(|| {
             Failure::new(FailureKind::NotFound, format!("no call {call} waits for an answer"))
@@ -175,7 +176,8 @@ impl Serve for OsServe {
         Ok(())
     }
 
-    fn push(&mut self, call: u64, bytes: Vec<u8>) -> Result<(), Failure> {
+    /// Performs `ServeRequest::Push`.
+    pub fn push(&mut self, call: u64, bytes: Vec<u8>) -> Result<(), Failure> {
         let streams = &mut self.server()?.streams;
         let closed = || {
             Failure::new(

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use onloop_core::effect::{Failure, FailureKind, FileSize, InputUnit, Say, Start, WorkLine};
 
-use super::{Interrupts, Progress, Root, Terminal, failure};
+use super::{Interrupts, Progress, Root, failure};
 #[cfg(unix)]
 pub(crate) use fit::cut;
 use input::{Lines, WatchedFile};
@@ -100,10 +100,9 @@ impl OsTerminal {
         stderr.write_all(&plain.into_inner())?;
         stderr.flush()
     }
-}
 
-impl Terminal for OsTerminal {
-    fn say(&mut self, say: &Say) -> Result<(), Failure> {
+    /// Performs `Request::Say`.
+    pub fn say(&mut self, say: &Say) -> Result<(), Failure> {
         match say {
             Say::Result(text) => result(text).map_err(|error| {
                 let failure = failure::of(&error, "cannot write the result");
@@ -118,7 +117,8 @@ impl Terminal for OsTerminal {
         }
     }
 
-    fn ask(
+    /// Performs `Request::Ask`; `None`: the file has another size.
+    pub fn ask(
         &mut self,
         question: &str,
         unless_changed: Option<&FileSize>,
@@ -141,7 +141,8 @@ impl Terminal for OsTerminal {
         answer
     }
 
-    fn read_input(
+    /// Performs `Request::ReadInput`; `None`: no complete line, or not one byte, has arrived in time.
+    pub fn read_input(
         &mut self,
         limit_bytes: u64,
         wait_ms: Option<u64>,
@@ -153,18 +154,22 @@ impl Terminal for OsTerminal {
         }
     }
 
-    fn meanwhile(&mut self, words: &'static str) -> Meanwhile {
+    /// Shows `words` while the host works for more than a moment, until the result is dropped.
+    pub fn meanwhile(&mut self, words: &'static str) -> Meanwhile {
         Meanwhile::new(words, self.style == Style::Live)
     }
 
-    fn working(&mut self, lines: Vec<WorkLine>) -> Meanwhile {
+    /// Shows a line for each of these programs on a terminal that wants them, until the result is dropped.
+    pub fn working(&mut self, lines: Vec<WorkLine>) -> Meanwhile {
         match self.style {
             Style::Live if !lines.is_empty() => Meanwhile::beside(lines),
             Style::Live | Style::Terminal | Style::Plain => Meanwhile::silent(),
         }
     }
 
-    fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_> {
+    /// Shows a live status line for the process `label`, which has run for `elapsed`, on a terminal
+    /// that wants one. It disappears when it is dropped.
+    pub fn progress(&mut self, label: Option<&str>, elapsed: Duration) -> Box<dyn Progress + '_> {
         match label {
             Some(label) if self.style == Style::Live => Box::new(StatusLine::new(label, elapsed)),
             Some(_) | None => Box::new(Quiet(self)),

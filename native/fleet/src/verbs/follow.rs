@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use onloop::host::{Changes, Interrupts, OsChanges, Root};
+use onloop::host::{Interrupts, OsChanges, Root};
 use onloop_core::effect::ProcessIdentity;
 
 use super::tracked::{TrackedRun, tracked_runs};
