@@ -29,24 +29,12 @@ const SAID_CHARS: usize = 300;
 ///
 /// It cannot be started, or its exit code is not 0.
 pub fn git(folder: &Path, args: &[&str]) -> Result<String, GitError> {
-    run(folder, &["-c", "gc.auto=0", "-c", "maintenance.auto=false"], args)
-}
-
-/// Runs git's own maintenance in the repository at `folder`, which may continue in the background.
-///
-/// # Errors
-///
-/// As [`git`].
-pub fn tidy(folder: &Path) -> Result<(), GitError> {
-    run(folder, &[], &["--git-dir=.", "gc", "--auto", "--quiet"]).map(drop)
-}
-
-fn run(folder: &Path, settings: &[&str], args: &[&str]) -> Result<String, GitError> {
     let mut command = Command::new("git");
     // Hooks and the file system monitor of a repository do not run, and no variable names another
     // repository.
     command.args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"]);
-    command.args(settings).args(args).current_dir(folder);
+    command.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
+    command.args(args).current_dir(folder);
     for (name, _) in std::env::vars_os() {
         let is_of_git = name.to_str().is_some_and(|name| name.starts_with("GIT_"));
         if is_of_git && !KEPT.iter().any(|kept| name == *kept) {

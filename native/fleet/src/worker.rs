@@ -4,7 +4,6 @@ mod active_runs;
 mod args;
 mod heartbeat;
 mod log_tail;
-mod ref_packer;
 mod run;
 
 use std::path::Path;
@@ -22,7 +21,6 @@ use crate::cli::{refuse, say};
 use crate::client::Client;
 use crate::engine::{EngineError, Offer, Take};
 use active_runs::ActiveRuns;
-use ref_packer::RefPacker;
 
 /// Longest wait of one request for a run.
 const TAKE_WAIT_MS: u64 = 20_000;
@@ -45,8 +43,6 @@ pub(crate) struct Worker {
     pub(crate) settings: run::DriverSettings,
     /// The runs that it drives.
     pub(crate) active: ActiveRuns,
-    /// Packs the refs of finished runs.
-    pub(crate) ref_packer: RefPacker,
 }
 
 impl Worker {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::active_runs::ActiveRuns;
-use super::ref_packer::RefPacker;
 use super::{Worker, run};
 use crate::allow_list::is_entry;
 use crate::config::{self, FleetConfig};
@@ -111,9 +110,9 @@ impl WorkerArgs {
             onloop: vec![onloop.to_string_lossy().into_owned()],
         };
         let slots = self.slots;
-        let (active, ref_packer) = (ActiveRuns::default(), RefPacker::default());
+        let active = ActiveRuns::default();
         let worker =
-            Worker { name, host, slots, repositories, client, settings, active, ref_packer };
+            Worker { name, host, slots, repositories, client, settings, active };
         Ok((worker, alone))
     }
 

@@ -95,7 +95,7 @@ fn refusal(worker: &Worker, assignment: &Assignment) -> Option<String> {
 }
 
 fn work(worker: &Worker, assignment: Assignment) {
-    let (lease, repository) = (assignment.lease.clone(), assignment.submission.repository.clone());
+    let lease = assignment.lease.clone();
     let outcome = match start(worker, assignment) {
         Ok(driver) => {
             let outcome = outcome_of(worker, &lease, driver);
@@ -108,7 +108,7 @@ fn work(worker: &Worker, assignment: Assignment) {
         }
     };
     let asked = worker.active.leave(&lease.run_id);
-    settle(worker, (&lease, &repository), outcome, asked);
+    settle(worker, &lease, outcome, asked);
 }
 
 /// Waits for a driver; `None`: it was killed before it wrote its outcome.
@@ -167,16 +167,11 @@ fn start(worker: &Worker, assignment: Assignment) -> Result<Child, String> {
 }
 
 /// Reports the state of a run whose driver did not.
-fn settle(
-    worker: &Worker,
-    (lease, repository): (&Lease, &str),
-    outcome: Option<Outcome>,
-    asked: StopReason,
-) {
+fn settle(worker: &Worker, lease: &Lease, outcome: Option<Outcome>, asked: StopReason) {
     let state = match (outcome, asked) {
         (Some(Outcome::Released), _) => {
             worker.active.went_well(&lease.run_id);
-            clean(worker, lease, repository);
+            clean(worker, lease);
             return;
         }
         (Some(Outcome::TryLater { reason }), _) => {
@@ -208,14 +203,13 @@ fn give_back(worker: &Worker, lease: &Lease, state: QueueState) {
     }
 }
 
-/// Removes the clone of a finished run, and packs refs after many of them.
-fn clean(worker: &Worker, lease: &Lease, repository: &str) {
+/// Removes the clone of a finished run.
+fn clean(worker: &Worker, lease: &Lease) {
     let runs = worker.settings.runs();
     let state = queue_state::of_copy(&runs.to_string_lossy(), &lease.run_id);
     if matches!(state, QueueState::Finished { .. }) {
         if let Err(error) = clone::forget(&worker.settings.repos, &lease.run_id) {
             warn!("run {}: its clone stays: {error}", lease.run_id);
         }
-        worker.ref_packer.add(repository, &lease.run_id);
     }
 }
