@@ -17,6 +17,9 @@ use onloop_syntax::time::Timestamp;
 
 pub use finish::FinishRefusal;
 
+/// What events do that a person knows no word for.
+const CHANGE: &str = "change in this way";
+
 /// Why an event was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -27,12 +30,12 @@ pub enum Refusal {
         step: u32,
     },
     /// The run does not accept that event in its present state.
-    #[error("the run is `{status}` and cannot {} now", deed(event))]
+    #[error("the run is `{status}` and cannot {deed} now")]
     WrongRunStatus {
         /// Its state.
         status: &'static str,
-        /// The event.
-        event: &'static str,
+        /// What the event does, as a person says it after "cannot".
+        deed: &'static str,
     },
     /// The step does not accept that event in its present state.
     #[error("step {step} is `{status}`, expected {expected}")]
@@ -113,28 +116,6 @@ pub enum Missing {
     /// The machine checks have not been repeated.
     #[error("its checks were not repeated")]
     Checks,
-}
-
-/// What an event does to a run, as a person would say it after "cannot".
-fn deed(event: &str) -> &'static str {
-    match event {
-        "run_abandoned" => "be abandoned",
-        "run_finalized" => "be finalized",
-        "run_paused" => "be paused",
-        "run_resumed" => "be resumed",
-        "step_started" => "start a step",
-        "step_acted" | "step_verified" => "verify a step",
-        "step_blocked" => "block a step",
-        "step_redone" => "repeat a step",
-        "step_reopened" => "reopen a step",
-        "gate_decided" => "decide a gate",
-        "review_finished" | "verdict_accepted" => "settle a review",
-        "checks_repeated" => "repeat its checks",
-        "budgets_changed" => "change its limits",
-        "plan_adopted" => "take over another plan",
-        "pull_request" => "follow a pull request",
-        _ => "change in this way",
-    }
 }
 
 impl StepStatus {
@@ -248,7 +229,7 @@ impl Run {
         self.0.events.push(LogEntry { at, event: event.to_owned(), step, text, detail });
     }
 
-    fn demand_running(&self, event: &'static str) -> Result<(), Refusal> {
+    fn demand_running(&self, deed: &'static str) -> Result<(), Refusal> {
         match self.status {
             RunStatus::Running => Ok(()),
             RunStatus::Paused
@@ -256,14 +237,14 @@ impl Run {
             | RunStatus::ReadyToFinish
             | RunStatus::Completed
             | RunStatus::Abandoned => {
-                Err(Refusal::WrongRunStatus { status: self.status.as_str(), event })
+                Err(Refusal::WrongRunStatus { status: self.status.as_str(), deed })
             }
         }
     }
 
-    fn demand_unfinished(&self, event: &'static str) -> Result<(), Refusal> {
+    fn demand_unfinished(&self, deed: &'static str) -> Result<(), Refusal> {
         if self.status.is_finished() {
-            return Err(Refusal::WrongRunStatus { status: self.status.as_str(), event });
+            return Err(Refusal::WrongRunStatus { status: self.status.as_str(), deed });
         }
         Ok(())
     }

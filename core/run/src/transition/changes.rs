@@ -1,6 +1,6 @@
 //! What people and hosts change about a run from outside: its plan, its bounds, its owner.
 
-use super::Refusal;
+use super::{CHANGE, Refusal};
 use crate::checkpoint::{Checkpoint, CheckpointMoment};
 use crate::event::*;
 use crate::record::*;
@@ -11,13 +11,13 @@ use onloop_workflow::{Budgets, Step};
 
 impl Run {
     pub(super) fn take_over(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
-        self.demand_unfinished("taken_over")?;
+        self.demand_unfinished(CHANGE)?;
         self.log(at, "taken_over", None, format!("Taken over: {reason}"), "");
         Ok(())
     }
 
     pub(super) fn abandon(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
-        self.demand_unfinished("run_abandoned")?;
+        self.demand_unfinished("be abandoned")?;
         self.0.status = RunStatus::Abandoned;
         self.0.completed_at = Some(at);
         self.log(at, "run_abandoned", None, format!("Abandoned: {reason}"), "");
@@ -75,7 +75,7 @@ impl Run {
 
     /// A worktree is made ready once.
     pub(super) fn worktree_set_up(&mut self, at: Timestamp, done: SetUp) -> Result<(), Refusal> {
-        self.demand_running("worktree_set_up")?;
+        self.demand_running(CHANGE)?;
         if self.set_up.is_some() {
             return Err(Refusal::NotDue { what: "the worktree is ready already".to_owned() });
         }
@@ -92,7 +92,7 @@ impl Run {
     /// and gate are unchanged stays finished, any other step only when nothing about it
     /// changed. A finished step with other checks is verified before it is done again.
     pub(super) fn adopt(&mut self, at: Timestamp, adoption: &Adoption) -> Result<(), Refusal> {
-        self.demand_unfinished("plan_adopted")?;
+        self.demand_unfinished("take over another plan")?;
         let mut old: Vec<Option<StepRecord>> =
             std::mem::take(&mut self.0.steps).into_iter().map(Some).collect();
         for (index, step) in adoption.steps.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Run {
     }
 
     pub(super) fn rebuild(&mut self, at: Timestamp, ticked: &[u32]) -> Result<(), Refusal> {
-        self.demand_running("record_rebuilt")?;
+        self.demand_running(CHANGE)?;
         for step in ticked {
             self.demand_step(*step)?;
         }
@@ -156,7 +156,7 @@ impl Run {
     }
 
     pub(super) fn report_usage(&mut self, usage: Usage) -> Result<(), Refusal> {
-        self.demand_unfinished("usage_reported")?;
+        self.demand_unfinished(CHANGE)?;
         self.add_usage(usage);
         Ok(())
     }
@@ -168,7 +168,7 @@ impl Run {
     }
 
     pub(super) fn change_budgets(&mut self, at: Timestamp, to: &Budgets) -> Result<(), Refusal> {
-        self.demand_unfinished("budgets_changed")?;
+        self.demand_unfinished("change its limits")?;
         self.0.settings.budgets.clone_from(to);
         self.log(at, "budgets_changed", None, "Budgets changed by a person".to_owned(), "");
         Ok(())

@@ -20,7 +20,7 @@ impl Run {
     ) -> Result<(), Refusal> {
         // A completed run is verified again before its work is handed on.
         if !self.may_be_handed_on() {
-            self.demand_running("checks_repeated")?;
+            self.demand_running("repeat its checks")?;
         }
         if self.settings.evidence.verify_clean && !clean {
             let what = "the checks of this run are repeated on a clean checkout".to_owned();
@@ -84,7 +84,7 @@ impl Run {
     }
 
     pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
-        self.demand_running("run_paused")?;
+        self.demand_running("be paused")?;
         self.0.status = RunStatus::Paused;
         self.0.pause_reason = Some(text::one_line(reason));
         self.log(at, "run_paused", None, format!("Paused: {reason}"), "");
@@ -92,7 +92,7 @@ impl Run {
     }
 
     pub(super) fn resume(&mut self, at: Timestamp) -> Result<(), Refusal> {
-        self.demand_unfinished("run_resumed")?;
+        self.demand_unfinished("be resumed")?;
         let was_blocked = self.status == RunStatus::Blocked;
         let put_off = self.steps.iter().find(|record| self.put_off(record).is_some());
         let put_off = put_off.map(|record| record.step.number);
@@ -138,7 +138,7 @@ impl Run {
     }
 
     pub(super) fn finalize(&mut self, at: Timestamp) -> Result<(), Refusal> {
-        self.demand_unfinished("run_finalized")?;
+        self.demand_unfinished("be finalized")?;
         let remaining = self.steps.iter().filter(|s| s.status != StepStatus::Done).count();
         let broken = self.status == RunStatus::Blocked
             || self.steps.iter().any(|record| blocker(record).is_some());

@@ -1,6 +1,6 @@
 //! What happens to the forks of a run.
 
-use super::Refusal;
+use super::{CHANGE, Refusal};
 use crate::checkpoint::CheckpointKind;
 use crate::fork::*;
 use crate::record::*;
@@ -17,7 +17,7 @@ impl Run {
         run: &str,
         base: &str,
     ) -> Result<(), Refusal> {
-        self.demand_unfinished("step_forked")?;
+        self.demand_unfinished(CHANGE)?;
         self.demand_step(step)?;
         if !self.may_fork() || !self.ready_to_fork().contains(&step) {
             let what = format!("step {step} cannot work beside others now");
@@ -40,7 +40,7 @@ impl Run {
 
     /// The step has the attempts of its fork now, and everything else that it did.
     pub(super) fn merge_fork(&mut self, at: Timestamp, merge: &ForkMerge) -> Result<(), Refusal> {
-        self.demand_running("fork_merged")?;
+        self.demand_running(CHANGE)?;
         let step = merge.step;
         let record = self.demand_in_progress(step)?;
         let is_due = |fork: &Fork| fork.state == ForkState::Working;
@@ -81,7 +81,7 @@ impl Run {
         reason: &str,
         used: &ForkUse,
     ) -> Result<(), Refusal> {
-        self.demand_unfinished("fork_dropped")?;
+        self.demand_unfinished(CHANGE)?;
         let record = self.demand_step(step)?;
         let is_open = |fork: &Fork| matches!(fork.state, ForkState::Working | ForkState::Outdated);
         if !record.fork.as_ref().is_some_and(is_open) {

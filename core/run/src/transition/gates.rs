@@ -1,6 +1,6 @@
 //! Decisions: gates, human reviews and the verdicts of review agents.
 
-use super::Refusal;
+use super::{CHANGE, Refusal};
 use crate::event::*;
 use crate::gate::{GateRule, gate_rule};
 use crate::next::{Next, blocker};
@@ -19,7 +19,7 @@ impl Run {
         decision: GateDecision,
         mode: Mode,
     ) -> Result<(), Refusal> {
-        self.demand_unfinished("gate_decided")?;
+        self.demand_unfinished("decide a gate")?;
         let record = self.demand_step(step)?;
         let reviewing = match &record.status {
             StepStatus::Done => false,
@@ -76,7 +76,7 @@ impl Run {
     pub(super) fn redo(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
         let is_completed = self.may_be_handed_on();
         if !is_completed {
-            self.demand_unfinished("step_redone")?;
+            self.demand_unfinished("repeat a step")?;
         }
         let record = self.demand_step(step)?;
         let reviewed = self.reviews.last.as_ref().filter(|last| {
@@ -116,7 +116,7 @@ impl Run {
 
     /// Instead of a person, the agent that did the work is told what a reviewer found, a few times.
     pub(super) fn return_findings(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
-        self.demand_unfinished("findings_returned")?;
+        self.demand_unfinished(CHANGE)?;
         if self.returnable_findings() != Some(step) {
             let what = format!("no findings go back to the agent of step {step}");
             return Err(Refusal::NotDue { what });
@@ -201,7 +201,7 @@ impl Run {
         findings: &str,
         base: Option<String>,
     ) -> Result<(), Refusal> {
-        self.demand_running("review_finished")?;
+        self.demand_running("settle a review")?;
         // A verdict on missing work would block or approve the wrong work.
         if self.next() != (Next::Review { step }) {
             let what = "the run is not at a review checkpoint".to_owned();
@@ -234,11 +234,11 @@ impl Run {
     }
 
     pub(super) fn accept_verdict(&mut self, at: Timestamp) -> Result<(), Refusal> {
-        self.demand_unfinished("verdict_accepted")?;
+        self.demand_unfinished("settle a review")?;
         let Some(standing) = self.reviews.standing.clone() else {
             return Err(Refusal::WrongRunStatus {
                 status: self.status.as_str(),
-                event: "verdict_accepted",
+                deed: "settle a review",
             });
         };
         self.pass_review(standing.step);

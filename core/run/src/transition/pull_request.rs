@@ -104,8 +104,8 @@ impl Run {
 
     fn demand_followed(&mut self) -> Result<&mut TrackedPullRequest, Refusal> {
         if self.status != RunStatus::Completed {
-            let (status, event) = (self.status.as_str(), "pull_request");
-            return Err(Refusal::WrongRunStatus { status, event });
+            let (status, deed) = (self.status.as_str(), "follow a pull request");
+            return Err(Refusal::WrongRunStatus { status, deed });
         }
         match &mut self.0.pull_request {
             Some(tracked) if tracked.left.is_none() => Ok(tracked),

@@ -1,7 +1,7 @@
 //! What happens to a step.
 
-use super::Refusal;
 use super::judgement::{Judgement, judge, outputs};
+use super::{CHANGE, Refusal};
 use crate::budget::exceeded;
 use crate::checkpoint::CheckpointMoment;
 use crate::event::*;
@@ -17,7 +17,7 @@ use onloop_syntax::time::Timestamp;
 
 impl Run {
     pub(super) fn start_step(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
-        self.demand_running("step_started")?;
+        self.demand_running("start a step")?;
         let record = self.demand_step(step)?;
         match &record.status {
             StepStatus::Pending | StepStatus::InProgress(Phase::Interrupted) => {}
@@ -79,7 +79,7 @@ impl Run {
         // The checks of a completed run are repeated before its work is handed on.
         let again = acting.worker == Worker::Check && self.may_be_handed_on();
         if !again {
-            self.demand_running("work_started")?;
+            self.demand_running(CHANGE)?;
         }
         match acting.worker {
             Worker::Agent => {
@@ -96,7 +96,7 @@ impl Run {
 
     /// The turn counts in the budgets, and is kept for its conversation.
     pub(super) fn agent_ended(&mut self, at: Timestamp, turn: &TurnRecord) -> Result<(), Refusal> {
-        self.demand_running("agent_ended")?;
+        self.demand_running(CHANGE)?;
         self.demand_in_progress(turn.step)?;
         self.report_usage(Usage {
             agents: u64::from(turn.counts()),
@@ -117,7 +117,7 @@ impl Run {
 
     /// The attempt stays the present one.
     pub(super) fn agent_waits(&mut self, at: Timestamp, wait: &Wait) -> Result<(), Refusal> {
-        self.demand_running("agent_waits")?;
+        self.demand_running(CHANGE)?;
         self.demand_in_progress(wait.step)?;
         self.0.acting = None;
         self.0.waits.retain(|earlier| earlier.agent != wait.agent);
@@ -129,7 +129,7 @@ impl Run {
     }
 
     pub(super) fn acted(&mut self, at: Timestamp, step: u32) -> Result<(), Refusal> {
-        self.demand_running("step_acted")?;
+        self.demand_running("verify a step")?;
         self.demand_in_progress(step)?;
         self.demand_merged(step)?;
         let record = self.step_mut(step).expect("looked up above");
@@ -148,7 +148,7 @@ impl Run {
         step: u32,
         passed: &[u32],
     ) -> Result<(), Refusal> {
-        self.demand_running("baseline_taken")?;
+        self.demand_running(CHANGE)?;
         let record = self.demand_in_progress(step)?;
         if !record.baseline_is_due() {
             let what = format!("the checks of step {step} are not due before its agent has run");
@@ -169,7 +169,7 @@ impl Run {
         reason: &str,
         output: &str,
     ) -> Result<(), Refusal> {
-        self.demand_running("action_failed")?;
+        self.demand_running(CHANGE)?;
         let record = self.demand_in_progress(step)?;
         let changed_nothing = self.changed_nothing(record, Phase::Acting);
         self.demand_merged(step)?;
@@ -205,7 +205,7 @@ impl Run {
         step: u32,
         results: &[CheckResult],
     ) -> Result<(), Refusal> {
-        self.demand_running("step_verified")?;
+        self.demand_running("verify a step")?;
         let record = self.demand_step(step)?;
         let refreshed = record.is_stale();
         if !refreshed {
@@ -344,7 +344,7 @@ impl Run {
         step: u32,
         reason: &str,
     ) -> Result<(), Refusal> {
-        self.demand_unfinished("step_blocked")?;
+        self.demand_unfinished("block a step")?;
         self.demand_step(step)?;
         let reason = text::one_line(reason);
         let text = format!("✗ Step {step}: Blocked — {reason}");
@@ -358,7 +358,7 @@ impl Run {
     /// As resuming a blocked run, for one step, and its agent is told why: attempts before do not
     /// count out of the limit any more. What has been rejected is decided anew, or done again.
     pub(super) fn reopen(&mut self, at: Timestamp, step: u32, reason: &str) -> Result<(), Refusal> {
-        self.demand_unfinished("step_reopened")?;
+        self.demand_unfinished("reopen a step")?;
         let record = self.demand_step(step)?;
         let before = match &record.status {
             StepStatus::Failed { reason } | StepStatus::Blocked(BlockReason::Other(reason)) => {
