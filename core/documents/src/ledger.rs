@@ -58,9 +58,10 @@ pub struct Ledger {
 }
 
 /// Why a ledger is not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
     /// A line is damaged or does not follow from those before it.
+    #[error("line {line}: {why}")]
     Line {
         /// Its number, from 1.
         line: u64,
@@ -68,8 +69,10 @@ pub enum LedgerError {
         why: String,
     },
     /// There is no whole line.
+    #[error("there is no whole line in it")]
     Empty,
     /// A line that was written is not there any more.
+    #[error("line {last}: it is the last one, but line {written} had been written")]
     Cut {
         /// Number of the last line.
         last: u64,
@@ -77,8 +80,12 @@ pub enum LedgerError {
         written: u64,
     },
     /// It was written by a newer onloop.
+    #[error("it has the format `{0}`, this onloop knows `{SCHEMA}`: upgrade onloop")]
     Newer(String),
     /// A line was added by a newer onloop.
+    #[error(
+        "line {line}: a newer onloop recorded `{event}`, which this one does not know: upgrade onloop"
+    )]
     UnknownEvent {
         /// Its number, from 1.
         line: u64,
@@ -90,27 +97,6 @@ pub enum LedgerError {
 impl LedgerError {
     fn newer(schema: &str) -> LedgerError {
         LedgerError::Newer(text::one_line(schema))
-    }
-}
-
-impl std::fmt::Display for LedgerError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            LedgerError::Line { line, why } => write!(f, "line {line}: {why}"),
-            LedgerError::Empty => f.write_str("there is no whole line in it"),
-            LedgerError::Cut { last, written } => {
-                write!(f, "line {last}: it is the last one, but line {written} had been written")
-            }
-            LedgerError::Newer(schema) => write!(
-                f,
-                "it has the format `{schema}`, this onloop knows `{SCHEMA}`: upgrade onloop"
-            ),
-            LedgerError::UnknownEvent { line, event } => write!(
-                f,
-                "line {line}: a newer onloop recorded `{event}`, which this one does not know: \
-                 upgrade onloop"
-            ),
-        }
     }
 }
 
