@@ -1,5 +1,7 @@
 //! Invisible characters, and characters that look like others.
 
+use onloop_syntax::text::is_invisible;
+
 /// The first character in `line` that is invisible or changes how others are displayed.
 pub(super) fn hidden(line: &str) -> Option<char> {
     if line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) {
@@ -14,14 +16,6 @@ pub(super) fn hidden(line: &str) -> Option<char> {
         }
     }
     None
-}
-
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
-        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// `line` as a hurried reader sees it: without invisible characters, and with full-width and

@@ -141,9 +141,10 @@ pub fn visible(text: &str, kept: &[char]) -> String {
 /// Characters that take no space and change how readers see their neighbors.
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-        | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
+        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The longest prefix of at most `limit_bytes` bytes that ends between characters.
@@ -392,6 +393,15 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(wrapped(text, 10, 2), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn characters_that_show_nothing_are_left_out_or_spelled_out() {
+        for c in ['\u{ad}', '\u{115f}', '\u{2028}', '\u{206a}', '\u{3164}', '\u{e0100}'] {
+            let text = format!("a{c}b");
+            assert_eq!(printable(&text), "ab", "{}", c.escape_unicode());
+            assert_eq!(visible(&text, &[]), format!("a{}b", c.escape_unicode()));
         }
     }
 
