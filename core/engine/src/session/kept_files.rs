@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use onloop_documents::kept_files::{KeptFiles, KeptPath, NAME};
 use onloop_effect::{
     Failure, FailureKind, FileKind, GitRequest, Io, KeptFile, NamedCheckpoint, OptionalExt,
+    is_within,
 };
 use onloop_permission::Losses;
 use onloop_sessions::handsoff::SessionId;
@@ -135,10 +136,7 @@ pub async fn uncommitted(
 /// folders.
 fn is_below(path: &str, removed: &str) -> bool {
     let Some((before, after)) = removed.split_once("**/") else {
-        let folder = removed.trim_end_matches('/');
-        return path
-            .strip_prefix(folder)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        return is_within(path, removed.trim_end_matches('/'));
     };
     let Some(rest) = path.strip_prefix(before) else { return false };
     let name = after.trim_end_matches('/');

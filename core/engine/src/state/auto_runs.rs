@@ -6,7 +6,7 @@ use crate::run::processes;
 use crate::state::store::StateHome;
 use onloop_documents::auto_run::AutoRunDocument;
 use onloop_documents::board::{AutoCard, RunState, auto_card};
-use onloop_effect::{Durability, Expect, Io, LockHolder, OptionalExt};
+use onloop_effect::{Durability, Expect, Io, LockHolder, OptionalExt, is_within};
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
 
@@ -27,13 +27,8 @@ impl AutoRun {
 
     /// Whether it works in `folder`, or above or below it.
     pub fn is_around(&self, folder: &str) -> bool {
-        let own = &self.document.folder;
-        let is_within = |inner: &str, outer: &str| {
-            inner
-                .strip_prefix(outer.trim_end_matches('/'))
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        is_within(own, folder) || is_within(folder, own)
+        let (own, folder) = (&self.document.folder, folder.trim_end_matches('/'));
+        is_within(own, folder) || is_within(folder, own.trim_end_matches('/'))
     }
 
     /// Whether it works, or was killed.

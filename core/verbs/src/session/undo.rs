@@ -6,6 +6,7 @@ use super::SessionId;
 use onloop_documents::kept_files::{KeptFiles, KeptPath};
 use onloop_effect::{
     Durability, Exit, Expect, Failure, FailureKind, FileKind, Io, OptionalExt, ProcessSpec,
+    is_within,
 };
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout;
@@ -140,10 +141,7 @@ fn wanted<'k>(
     let absolute = io.caller_path(what);
     let inside = absolute.strip_prefix(root).and_then(|path| path.strip_prefix('/'));
     let path = inside.unwrap_or(what).trim_end_matches('/');
-    let is_meant = |wanted: &Wanted<'_>| {
-        let rest = wanted.file().path.strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
+    let is_meant = |wanted: &Wanted<'_>| is_within(&wanted.file().path, path);
     let mut found: Vec<Wanted<'k>> = Vec::new();
     for wanted in kept.iter().rev().flat_map(all).filter(is_meant) {
         if found.iter().all(|known| known.file().path != wanted.file().path) {
