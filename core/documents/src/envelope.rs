@@ -17,7 +17,7 @@ const PUBLIC_PREFIX: [u8; 12] = *b"\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\
 const PRIVATE_PREFIX: [u8; 16] =
     *b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
 
-/// Signs receipts. Nothing prints it.
+/// Signs receipts, or the calls of a fleet's engine. Nothing prints it.
 pub struct PrivateKey(SigningKey);
 
 /// Tells whether a receipt was signed with the private key that belongs to it.
@@ -66,7 +66,12 @@ impl PrivateKey {
     pub fn from_random(random: [u8; 16]) -> PrivateKey {
         use sha2::{Digest, Sha256};
         let seed = Sha256::digest([b"onloop receipt key\0".as_slice(), &random].concat());
-        PrivateKey(SigningKey::from_bytes(&seed.into()))
+        PrivateKey::from_seed(seed.into())
+    }
+
+    /// The key that `seed` stands for.
+    pub fn from_seed(seed: [u8; 32]) -> PrivateKey {
+        PrivateKey(SigningKey::from_bytes(&seed))
     }
 
     /// Reads what [`PrivateKey::to_pem`] wrote, or `openssl genpkey -algorithm ed25519`.
@@ -76,7 +81,7 @@ impl PrivateKey {
     /// [`EnvelopeError::Key`].
     pub fn from_pem(text: &str) -> Result<PrivateKey, EnvelopeError> {
         let seed = from_pem("PRIVATE KEY", &PRIVATE_PREFIX, text)?;
-        Ok(PrivateKey(SigningKey::from_bytes(&seed)))
+        Ok(PrivateKey::from_seed(seed))
     }
 
     /// The key as a file of its owner holds it.
@@ -117,6 +122,11 @@ impl PublicKey {
     /// The key as other tools read it.
     pub fn to_pem(&self) -> String {
         to_pem("PUBLIC KEY", &PUBLIC_PREFIX, self.0.as_bytes())
+    }
+
+    /// The key itself, without a form.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
     }
 
     /// What names it: the SHA-256, hexadecimal, of its DER form.

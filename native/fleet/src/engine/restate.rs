@@ -4,7 +4,6 @@
 
 mod find;
 mod handlers;
-mod identity;
 mod journal;
 mod objects;
 mod run_locks;
@@ -17,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use hyper::StatusCode;
 use hyper::body::Bytes;
+use onloop_core::documents::envelope::PrivateKey;
 use restate_sdk::endpoint::Endpoint;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -25,7 +25,6 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use super::{Change, Engine, EngineError, RunRecord, Settings, Submission};
-use identity::Identity;
 use journal::{FleetObject, JournalObject};
 use objects::{Read, RunObject};
 use run_locks::RunLocks;
@@ -123,7 +122,7 @@ pub async fn start(options: Options) -> Result<(Engine<Restate>, Server), StartE
         .bind(RunObject)
         .bind(JournalObject)
         .bind(FleetObject)
-        .identity_key(&identity.public())
+        .identity_key(&restate_form(&identity))
         .expect("a public key as the engine writes them")
         .build();
     let (handlers, ended) = oneshot::channel();
@@ -176,13 +175,19 @@ async fn register(admin: &Socket, uri: &str) -> Result<(), String> {
     }
 }
 
-/// Reads the engine's key in `folder`, or creates it.
-fn identity(folder: &Path) -> Result<Identity, StartError> {
+/// The public key with which our handlers know calls of the engine, as Restate writes it.
+fn restate_form(key: &PrivateKey) -> String {
+    format!("publickeyv1_{}", bs58::encode(key.public().as_bytes()).into_string())
+}
+
+/// Reads the engine's key in `folder`, or creates it. The engine signs its calls of our handlers with
+/// it, so that no other program of this machine can call them.
+fn identity(folder: &Path) -> Result<PrivateKey, StartError> {
     let path = folder.join(server::IDENTITY);
     match std::fs::read_to_string(&path) {
-        Ok(pem) => Identity::from_pem(&pem).ok_or(StartError::Identity { path }),
+        Ok(pem) => PrivateKey::from_pem(&pem).map_err(|_| StartError::Identity { path }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let identity = Identity::from_seed(crate::private::random());
+            let identity = PrivateKey::from_seed(crate::private::random());
             crate::private::write(&path, identity.to_pem().as_bytes())
                 .map_err(StartError::io(format!("cannot write {}", path.display())))?;
             Ok(identity)
@@ -300,4 +305,16 @@ fn joined(lines: &[String]) -> String {
 
 fn unreachable(why: impl std::fmt::Display) -> EngineError {
     EngineError::Unreachable { why: onloop_core::text::one_line(&why.to_string()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_public_key_has_the_form_that_restate_reads() {
+        // Another implementation derived this key from the same seed.
+        let expected = "publickeyv1_GmaDrppBC7P5ARKV8g3djiwP89vz1jLK23V2GBjuAEGB";
+        assert_eq!(restate_form(&PrivateKey::from_seed([7; 32])), expected);
+    }
 }
