@@ -14,6 +14,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::driver::drive;
+use crate::engine::EngineError;
 use crate::status::{StatusArgs, status};
 use crate::up::{UpArgs, up};
 use crate::worker::{WorkerArgs, worker};
@@ -164,10 +165,47 @@ fn guard_driver(lasts_ms: u64, line: &[OsString]) -> ExitCode {
     }
 }
 
+/// Why a verb ends without a result.
+pub(crate) struct Refusal {
+    /// The reason and the fix; `None`: a program of core has printed them.
+    why: Option<String>,
+    exit: Exit,
+}
+
+impl Refusal {
+    /// The command line or a file is invalid.
+    pub(crate) fn usage(why: impl Display) -> Refusal {
+        Refusal { why: Some(why.to_string()), exit: Exit::Usage }
+    }
+
+    /// The state of things does not allow it.
+    pub(crate) fn refused(why: impl Display) -> Refusal {
+        Refusal { why: Some(why.to_string()), exit: Exit::Refused }
+    }
+
+    /// A program of core did not succeed.
+    pub(crate) fn ended(exit: Exit) -> Refusal {
+        Refusal { why: None, exit }
+    }
+
+    /// Prints it for a person.
+    pub(crate) fn report(self) -> Exit {
+        if let Some(why) = self.why {
+            say(format!("error: {why}"));
+        }
+        self.exit
+    }
+}
+
+impl From<EngineError> for Refusal {
+    fn from(error: EngineError) -> Refusal {
+        Refusal::refused(error)
+    }
+}
+
 /// Prints an error for a person.
 pub(crate) fn refuse(why: impl Display) -> Exit {
-    say(format!("error: {why}"));
-    Exit::Refused
+    Refusal::refused(why).report()
 }
 
 /// Prints a message for a person.

@@ -3,7 +3,7 @@
 mod run_line;
 
 use std::io::Write;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use clap::Args;
 use onloop_core::effect::Exit;
@@ -17,6 +17,7 @@ use crate::config::FleetConfig;
 use crate::engine::{
     AccountView, EngineError, Overview, QueueState, ReadJournal, ReadOverview, RunView, WorkerView,
 };
+use crate::queue_state::{millis, now};
 use run_line::RunLine;
 
 /// Columns of the text.
@@ -49,7 +50,7 @@ pub(crate) fn status(args: &StatusArgs) -> Exit {
     };
     let shown = look(&client, args.all).map(|(overview, runs)| match args.json {
         true => document(client.url(), &overview, &runs),
-        false => page(client.url(), &overview, &runs, args.all, now_ms()),
+        false => page(client.url(), &overview, &runs, args.all, millis(now())),
     });
     match shown {
         Ok(shown) => match std::io::stdout().write_all(shown.as_bytes()) {
@@ -172,11 +173,6 @@ fn account_line(account: &AccountView) -> String {
 /// Formats a time of the engine for people.
 fn moment(ms: u64) -> String {
     Timestamp::from_millis(i64::try_from(ms).unwrap_or(i64::MAX)).to_rfc3339()
-}
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

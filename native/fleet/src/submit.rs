@@ -15,6 +15,7 @@ use onloop_core::text;
 use onloop_core::verb::{RunArgs, Submitted, SubmittedCheckout, remember_submitted, submitted};
 use onloop_core::{cli, run};
 
+use crate::cli::Refusal;
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
 use crate::config::FleetConfig;
@@ -37,13 +38,11 @@ pub fn submit(argv: &[String]) -> ExitCode {
     let Some(args) = cli::run_args(argv).filter(|args| !args.simulate) else {
         return onloop::main();
     };
-    match submit_run(argv, &args) {
-        Ok(exit) | Err(exit) => ExitCode::from(exit.code()),
-    }
+    ExitCode::from(submit_run(argv, &args).unwrap_or_else(Refusal::report).code())
 }
 
-fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
-    let config = FleetConfig::find(None).map_err(|error| refuse(&error.to_string()))?;
+fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Refusal> {
+    let config = FleetConfig::find(None).map_err(Refusal::refused)?;
     let client = config.client();
     let found = look(args)?;
     let options = run_options::of_submission(argv);
@@ -53,7 +52,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
         return batch::submit(&batch, Path::new(list), args.parallel as usize);
     }
     let Some(checkout) = &found.checkout else {
-        return Err(refuse(
+        return Err(Refusal::refused(
             "a fleet works on a repository's remote, and the workflow is not in a checkout\n  fix: name \
              repositories with --repos FILE",
         ));
@@ -62,7 +61,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
     say_uncommitted(checkout);
     let submission = submission(&found, &options, repository, Some(checkout));
     keep_base(checkout, &submission.run_id)?;
-    give(&client, &submission).map_err(|error| refuse(&error.to_string()))?;
+    give(&client, &submission)?;
     let run = FleetRun {
         server: config.url,
         root: Some(checkout.root.clone()),
@@ -76,7 +75,7 @@ fn submit_run(argv: &[String], args: &RunArgs) -> Result<Exit, Exit> {
 }
 
 /// Checks the workflow and the checkout on this machine.
-fn look(args: &RunArgs) -> Result<Submitted, Exit> {
+fn look(args: &RunArgs) -> Result<Submitted, Refusal> {
     let found = Rc::new(RefCell::new(None));
     let (to, args) = (Rc::clone(&found), args.clone());
     let exit = onloop::main_on(
@@ -89,11 +88,11 @@ fn look(args: &RunArgs) -> Result<Submitted, Exit> {
         |_, host| host,
     );
     let found = found.borrow_mut().take();
-    found.ok_or(exit)
+    found.ok_or_else(|| Refusal::ended(exit))
 }
 
 /// Records on this machine which fleet has the run.
-pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
+pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Refusal> {
     let id = id.to_owned();
     let exit = onloop::main_on(
         |start| {
@@ -104,12 +103,12 @@ pub(crate) fn remember(id: &str, run: FleetRun) -> Result<(), Exit> {
         },
         |_, host| host,
     );
-    if exit == Exit::Done { Ok(()) } else { Err(exit) }
+    if exit == Exit::Done { Ok(()) } else { Err(Refusal::ended(exit)) }
 }
 
-fn remote_of(checkout: &SubmittedCheckout) -> Result<String, Exit> {
+fn remote_of(checkout: &SubmittedCheckout) -> Result<String, Refusal> {
     clone::address(Path::new(&checkout.root)).map_err(|error| {
-        refuse(&format!(
+        Refusal::refused(format!(
             "the fleet works on the remote `{REMOTE}`, whose address cannot be read\n  \
              cause: {error}\n  fix: git remote add {REMOTE} URL"
         ))
@@ -129,11 +128,13 @@ fn say_uncommitted(checkout: &SubmittedCheckout) {
 }
 
 /// Pushes the base commit of the run to the remote, under a ref of the run.
-fn keep_base(checkout: &SubmittedCheckout, run_id: &str) -> Result<(), Exit> {
+fn keep_base(checkout: &SubmittedCheckout, run_id: &str) -> Result<(), Refusal> {
     let name = format!("{}:refs/onloop/{run_id}/base", checkout.head);
     let pushed = git(Path::new(&checkout.root), &["push", "--quiet", REMOTE, &name]);
-    pushed.map(|_| ()).map_err(|error| {
-        refuse(&format!("the commit at which the run begins cannot be pushed\n  cause: {error}"))
+    pushed.map(drop).map_err(|error| {
+        Refusal::refused(format!(
+            "the commit at which the run begins cannot be pushed\n  cause: {error}"
+        ))
     })
 }
 
@@ -164,9 +165,4 @@ fn give(client: &Client, submission: &Submission) -> Result<(), EngineError> {
         return Err(EngineError::Invalid { why });
     }
     client.call_within(RETRY_TIMEOUT, submission)
-}
-
-fn refuse(why: &str) -> Exit {
-    eprintln!("error: {why}");
-    Exit::Refused
 }

@@ -47,11 +47,12 @@ pub fn onloop() -> ExitCode {
     {
         return match resume::bring(&mark, &client) {
             Ok(()) => resume::go_on(&argv),
-            Err(exit) => ExitCode::from(exit.code()),
+            Err(refusal) => ExitCode::from(refusal.report().code()),
         };
     }
     if argv.get(1).is_some_and(|verb| verb == "abandon")
         && let Some(exit) = queued::give_up(&argv, &config.url, &client)
+            .unwrap_or_else(|refusal| Some(refusal.report()))
     {
         return ExitCode::from(exit.code());
     }

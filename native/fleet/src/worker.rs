@@ -61,10 +61,7 @@ impl Worker {
 pub fn worker(args: &WorkerArgs) -> ExitCode {
     let (worker, _alone) = match args.worker() {
         Ok(worker) => worker,
-        Err(refusal) => {
-            say(format!("error: {}", refusal.why));
-            return ExitCode::from(refusal.exit);
-        }
+        Err(refusal) => return ExitCode::from(refusal.report().code()),
     };
     let worker = Arc::new(worker);
     if let Err(error) = stop_on_signals(&worker) {

@@ -10,7 +10,8 @@ use onloop_core::effect::Exit;
 use onloop_core::text;
 use onloop_core::verb::Submitted;
 
-use super::{give, refuse, remember, submission};
+use super::{give, remember, submission};
+use crate::cli::Refusal;
 use crate::client::Client;
 use crate::engine::{QueueState, ReadJournal, RunView, Submission};
 
@@ -73,21 +74,20 @@ impl RunResult {
 
 /// Submits one run for each repository of the list and waits until all have finished or wait; the exit
 /// code is that of the worst.
-pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<Exit, Exit> {
+pub(super) fn submit(batch: &Batch<'_>, list: &Path, parallel: usize) -> Result<Exit, Refusal> {
     let Batch { client, fleet, found, options } = batch;
     let text = std::fs::read_to_string(list)
-        .map_err(|error| refuse(&format!("`{}`: {error}", list.display())))?;
+        .map_err(|error| Refusal::refused(format!("`{}`: {error}", list.display())))?;
     let lines = text.lines().map(str::trim);
     let repositories: Vec<String> = lines
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
         .map(str::to_owned)
         .collect();
     if repositories.is_empty() {
-        eprintln!(
-            "error: `{}` names no repository\n  fix: write one address a line",
+        return Err(Refusal::usage(format!(
+            "`{}` names no repository\n  fix: write one address a line",
             list.display()
-        );
-        return Err(Exit::Usage);
+        )));
     }
     let next = AtomicUsize::new(0);
     let rows = Mutex::new(Vec::new());

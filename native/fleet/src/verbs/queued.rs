@@ -2,8 +2,9 @@
 
 use onloop_core::effect::Exit;
 
-use super::resume::{RETRY_TIMEOUT, claim, demand_person, meant, refuse};
+use super::resume::{RETRY_TIMEOUT, claim, demand_person, meant};
 use super::{LOOK_MS, PAUSE};
+use crate::cli::Refusal;
 use crate::client::Client;
 use crate::engine::{EngineError, QueueState, ReadJournal, Release};
 use crate::status::described;
@@ -47,28 +48,27 @@ const ABANDONED: &str = "abandoned";
 
 /// Abandons the queued run that the command line names. `None`: it has a journal or is not a run of the
 /// fleet, so the ordinary verb handles it.
-pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<Exit> {
-    let mark = meant(argv, server, client)?;
+pub(super) fn give_up(
+    argv: &[String],
+    server: &str,
+    client: &Client,
+) -> Result<Option<Exit>, Refusal> {
+    let Some(mark) = meant(argv, server, client) else { return Ok(None) };
     let look = || client.call_within(RETRY_TIMEOUT, &ReadJournal::now(&mark.run_id));
     let view = match look() {
         Ok(lines) => lines.view,
-        Err(EngineError::NotFound { .. }) => return None,
-        Err(error) => return Some(refuse(&error.to_string())),
+        Err(EngineError::NotFound { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
     };
     if view.head.is_some() {
-        return None;
+        return Ok(None);
     }
     if let QueueState::Finished { status: how } = view.state {
         eprintln!("Run {} is already {how}.", mark.run_id);
-        return Some(if how == ABANDONED { Exit::Done } else { Exit::Failed });
+        return Ok(Some(if how == ABANDONED { Exit::Done } else { Exit::Failed }));
     }
-    if let Err(exit) = demand_person("abandoning a run") {
-        return Some(exit);
-    }
-    let lease = match claim(&mark, client) {
-        Ok(lease) => lease,
-        Err(error) => return Some(refuse(&error.to_string())),
-    };
+    demand_person("abandoning a run")?;
+    let lease = claim(&mark, client)?;
     let state = match look() {
         Ok(lines) if lines.view.head.is_none() => {
             QueueState::Finished { status: ABANDONED.to_owned() }
@@ -78,12 +78,10 @@ pub(super) fn give_up(argv: &[String], server: &str, client: &Client) -> Option<
     };
     let is_begun = state == QueueState::Ready;
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    if let Err(error) = client.call_within(RETRY_TIMEOUT, &release) {
-        return Some(refuse(&error.to_string()));
-    }
+    client.call_within(RETRY_TIMEOUT, &release)?;
     if is_begun {
-        return None;
+        return Ok(None);
     }
     eprintln!("Run {} is abandoned. No worker had started it.", mark.run_id);
-    Some(Exit::Done)
+    Ok(Some(Exit::Done))
 }

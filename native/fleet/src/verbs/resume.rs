@@ -14,6 +14,7 @@ use onloop_core::text;
 use onloop_core::verb::{only_for_a_person, settle};
 
 use super::{TrackedRun, holder, runs_of, tracked, tracked_runs};
+use crate::cli::{Refusal, refuse};
 use crate::client::Client;
 use crate::clone::{self, REMOTE};
 use crate::engine::{Claim, EngineError, Lease, QueueState, ReadJournal, Release};
@@ -36,31 +37,27 @@ pub(super) fn meant(argv: &[String], server: &str, client: &Client) -> Option<Tr
 }
 
 /// Moves the run here; afterwards only this machine has it.
-pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Exit> {
+pub(super) fn bring(mark: &TrackedRun, client: &Client) -> Result<(), Refusal> {
     demand_person("bringing a run home")?;
     let root = root_of(mark, client)?;
     eprintln!("Moving run {} to {root}", mark.run_id);
-    let lease = match claim(mark, client) {
-        Ok(lease) => lease,
-        Err(error) => return Err(refuse(&error.to_string())),
-    };
-    if let Err(error) = std::env::set_current_dir(&root) {
-        return Err(refuse(&format!("`{root}`: {error}")));
-    }
+    let lease = claim(mark, client)?;
+    std::env::set_current_dir(&root)
+        .map_err(|error| Refusal::refused(format!("`{root}`: {error}")))?;
     let exit = settle_here(mark, client, &lease);
     let state = match exit {
         Exit::Done => QueueState::Local { host: holder() },
         _ => QueueState::Ready,
     };
     let release = Release { run_id: lease.run_id.clone(), epoch: lease.epoch, state };
-    client.call_within(RETRY_TIMEOUT, &release).map_err(|error| refuse(&error.to_string()))?;
+    client.call_within(RETRY_TIMEOUT, &release)?;
     if exit != Exit::Done {
-        return Err(exit);
+        return Err(Refusal::ended(exit));
     }
-    let runs = runs_here().ok_or_else(|| refuse("there is no state home"))?;
+    let runs = runs_here().ok_or_else(|| Refusal::refused("there is no state home"))?;
     let marker = Path::new(&runs).join(&mark.run_id).join("fleet.json");
     std::fs::remove_file(&marker)
-        .map_err(|error| refuse(&format!("`{}`: {error}", marker.display())))
+        .map_err(|error| Refusal::refused(format!("`{}`: {error}", marker.display())))
 }
 
 /// Runs the ordinary verb on the moved run.
@@ -69,7 +66,7 @@ pub(super) fn go_on(argv: &[String]) -> ExitCode {
         Ok(program) => Command::new(program).args(argv.iter().skip(1)).exec(),
         Err(error) => error,
     };
-    ExitCode::from(refuse(&format!("`onloop` could not be started: {error}")).code())
+    ExitCode::from(refuse(format!("`onloop` could not be started: {error}")).code())
 }
 
 /// Returns the folder of all runs of this machine.
@@ -82,17 +79,16 @@ fn runs_here() -> Option<String> {
 }
 
 /// Returns the checkout that the run moves to.
-fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Exit> {
+fn root_of(mark: &TrackedRun, client: &Client) -> Result<String, Refusal> {
     if let Some(root) = &mark.run.root {
         return Ok(root.clone());
     }
     let id = &mark.run_id;
-    let found = client.call_within(RETRY_TIMEOUT, &ReadJournal::now(id));
-    let repository = found.map_err(|error| refuse(&error.to_string()))?.view.repository;
+    let repository = client.call_within(RETRY_TIMEOUT, &ReadJournal::now(id))?.view.repository;
     let here = std::env::current_dir().unwrap_or_default();
     let Some(root) = clone::checkout_of(&here, &repository) else {
         let repository = text::one_line(&repository);
-        return Err(refuse(&format!(
+        return Err(Refusal::refused(format!(
             "run {id} works on {repository}, and this folder is not a checkout of it\n  fix: run this in a \
              checkout whose remote `{REMOTE}` is {repository}"
         )));
@@ -140,18 +136,13 @@ fn settle_here(mark: &TrackedRun, client: &Client, lease: &Lease) -> Exit {
 }
 
 /// Refuses an agent in its turn, before any request to the server.
-pub(super) fn demand_person(what: &'static str) -> Result<(), Exit> {
+pub(super) fn demand_person(what: &'static str) -> Result<(), Refusal> {
     let demand = async move |io: Io| {
         only_for_a_person(&io, what).await?;
         Ok(Exit::Done)
     };
     match onloop::main_on(|start| verb_program(start, demand), |_, host| host) {
         Exit::Done => Ok(()),
-        exit => Err(exit),
+        exit => Err(Refusal::ended(exit)),
     }
-}
-
-pub(super) fn refuse(why: &str) -> Exit {
-    eprintln!("error: {why}");
-    Exit::Refused
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use super::active_runs::ActiveRuns;
 use super::{Worker, run};
 use crate::allow_list::is_entry;
+use crate::cli::Refusal;
 use crate::config::{self, FleetConfig};
 use crate::hidden;
 
@@ -37,24 +38,6 @@ pub struct WorkerArgs {
     pub slots: u32,
 }
 
-/// Why a worker does not start.
-pub(super) struct Refusal {
-    /// The reason and the fix.
-    pub(super) why: String,
-    /// The exit code.
-    pub(super) exit: u8,
-}
-
-impl Refusal {
-    fn usage(why: impl Into<String>) -> Refusal {
-        Refusal { why: why.into(), exit: 2 }
-    }
-
-    fn refused(why: impl Into<String>) -> Refusal {
-        Refusal { why: why.into(), exit: 4 }
-    }
-}
-
 impl WorkerArgs {
     /// Returns the worker, and the lock that keeps other workers out of its folders.
     pub(super) fn worker(&self) -> Result<(Worker, File), Refusal> {
@@ -73,7 +56,7 @@ impl WorkerArgs {
         }
         let (key_file, ca_file) = (self.key_file.as_deref(), self.ca_file.as_deref());
         let config = FleetConfig::with(self.server.as_deref(), key_file, ca_file)
-            .map_err(|error| Refusal::refused(error.to_string()))?;
+            .map_err(|error| Refusal::refused(error))?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
         let repos = self
             .repos
@@ -111,8 +94,7 @@ impl WorkerArgs {
         };
         let slots = self.slots;
         let active = ActiveRuns::default();
-        let worker =
-            Worker { name, host, slots, repositories, client, settings, active };
+        let worker = Worker { name, host, slots, repositories, client, settings, active };
         Ok((worker, alone))
     }
 
