@@ -1,5 +1,7 @@
 //! What agents have cost, turn by turn, over all runs of a machine.
 
+use std::collections::BTreeMap;
+
 use onloop_run::{Run, TurnRecord};
 use onloop_syntax::money::Money;
 use onloop_syntax::time::Timestamp;
@@ -56,6 +58,15 @@ impl Sum {
     }
 }
 
+/// The runs without the forks of which a run among them counts what they used, as it does once it has
+/// merged or dropped them.
+pub fn counted<'a>(runs: &[&'a Run]) -> Vec<&'a Run> {
+    let by_id: BTreeMap<&str, &Run> = runs.iter().map(|run| (run.id.as_str(), *run)).collect();
+    let owner = |run: &Run| by_id.get(run.fork_of.as_ref()?.run.as_str()).copied();
+    let is_own = |run: &&Run| !owner(run).is_some_and(|owner| owner.counts_fork(&run.id));
+    runs.iter().copied().filter(is_own).collect()
+}
+
 /// The charges of a run: each turn whose stream onloop reads, and the rest of its agents as one.
 pub fn charges(run: &Run) -> Vec<Charge> {
     let mut charges: Vec<Charge> = run.turns.iter().map(|turn| charge(run, turn)).collect();
@@ -94,5 +105,43 @@ fn charge(run: &Run, turn: &TurnRecord) -> Charge {
         cost: turn.cost,
         is_estimated: turn.prices_as_of.is_some(),
         tokens: turn.tokens.map(|tokens| tokens.total()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::spent;
+    use crate::telemetry::tests::forked;
+    use onloop_run::{Amount, Event, ForkMerge, Usage};
+    use onloop_syntax::time::Timestamp;
+
+    #[test]
+    fn a_step_that_works_beside_others_is_counted_once_and_is_not_a_run() {
+        let (book, fork) = forked();
+        let (mut run, mut fork) = (book.run, fork.run);
+        let mut usage = Usage { agents: 1, ..Usage::default() };
+        (usage.cost, usage.tokens) = (Amount::Known(Money::from_micros(7)), Amount::Known(5));
+        fork.apply(fork.last_update, &Event::UsageReported(usage)).expect("it runs");
+        let counts = |runs: &[&Run]| {
+            let spent = spent(runs);
+            let (_, sum) = spent.agents.first().expect("an agent has worked");
+            let runs: u64 = spent.days.iter().map(|(_, day)| day.runs).sum();
+            (runs, sum.turns, sum.tokens, sum.cost.micros())
+        };
+        assert_eq!(counts(&[&run, &fork]), (1, 1, 5, 7), "while it works");
+        let merge = ForkMerge {
+            step: 1,
+            commit: "m".to_owned(),
+            conflicts: Vec::new(),
+            failure: None,
+            used: fork.used_as_fork(),
+        };
+        let now: Timestamp = fork.last_update;
+        for event in [Event::StepStarted { step: 1 }, Event::ForkMerged(Box::new(merge))] {
+            run.apply(now, &event).unwrap_or_else(|refusal| panic!("{refusal}"));
+        }
+        assert_eq!(counts(&[&run, &fork]), (1, 1, 5, 7), "once it is merged");
+        assert_eq!(counts(&[&fork]), (0, 1, 5, 7), "where its run cannot be read");
     }
 }

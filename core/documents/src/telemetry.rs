@@ -8,7 +8,7 @@ mod metrics;
 mod otlp;
 mod spans;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use serde_json::Value;
 

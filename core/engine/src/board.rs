@@ -11,6 +11,7 @@ mod sessions;
 use std::collections::{BTreeMap, BTreeSet};
 
 use log::KnownLog;
+pub use log::fork_of_attempt;
 pub(crate) use log::place_of;
 use sessions::{KnownSessions, Surrounding};
 
@@ -150,7 +151,8 @@ impl ChangeWatcher {
     /// What the agents of the runs have cost that were looked at.
     pub fn spent(&self) -> Spent {
         let readable = self.runs.values().filter_map(|known| known.read.as_ref().ok());
-        board::spent(readable.map(|ledger| &ledger.run))
+        let runs: Vec<&Run> = readable.map(|ledger| &ledger.run).collect();
+        board::spent(&runs)
     }
 
     /// Looks at one run; `None`: there is none of this name.

@@ -173,8 +173,7 @@ impl Spending {
 /// Whether it is a fork, and the run that it belongs to counts what it used.
 async fn is_counted(io: &Io, fork: &Run) -> bool {
     let Some(of) = &fork.fork_of else { return false };
-    let Ok(store) = Store::open(io, &of.run).await else { return true };
-    !store.run().forked_steps().any(|(_, open)| open.run == fork.id)
+    Store::open(io, &of.run).await.is_ok_and(|owner| owner.run().counts_fork(&fork.id))
 }
 
 /// The beginnings of the day and the month of `now`, in local time.

@@ -242,6 +242,11 @@ impl Run {
         })
     }
 
+    /// Whether what a fork of this run used is counted in this run, because it was merged or dropped.
+    pub fn counts_fork(&self, id: &str) -> bool {
+        !self.forked_steps().any(|(_, fork)| fork.run == id)
+    }
+
     /// Every step that is worked on now, the smallest number first.
     pub fn current_steps(&self) -> Vec<u32> {
         let numbers =

@@ -1,8 +1,8 @@
 //! `onloop cost`: what the agents of this machine have cost.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use onloop_documents::cost::{Charge, Sum};
+use onloop_documents::cost::{Charge, Sum, counted};
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::find_everywhere;
@@ -88,23 +88,17 @@ pub(crate) async fn cost(io: &Io, args: &CostArgs) -> Result<Exit, CommandError>
 }
 
 async fn of_runs(io: &Io) -> Vec<PlacedCharge> {
-    let mut all = Vec::new();
+    let mut runs = Vec::new();
     let found = find_everywhere(io).await;
-    let runs = found.iter().filter_map(|found| found.run().ok());
-    let at_work: BTreeSet<&str> =
-        runs.flat_map(|run| run.forked_steps()).map(|(_, fork)| fork.run.as_str()).collect();
     for found in &found {
-        let Ok(run) = found.run() else {
-            io.note(format!("warning: run {} cannot be read and is left out", found.id)).await;
-            continue;
-        };
-        if run.fork_of.is_some() && !at_work.contains(run.id.as_str()) {
-            // The run that it belongs to counts what it used.
-            continue;
+        match found.run() {
+            Ok(run) => runs.push(run),
+            Err(_) => {
+                io.note(format!("warning: run {} cannot be read and is left out", found.id)).await;
+            }
         }
-        all.extend(placed_charges(run));
     }
-    all
+    counted(&runs).into_iter().flat_map(placed_charges).collect()
 }
 
 /// A session counts as one turn of unknown cost: its client does not tell hooks what it costs.

@@ -1,6 +1,7 @@
 //! `onloop diff`: what a run, or one of its steps, has changed.
 
 use onloop_effect::{DiffShown, Exit, FailureKind, Io};
+use onloop_engine::board::fork_of_attempt;
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::checkpoint::unknown_checkpoint;
@@ -34,7 +35,14 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), CommandError> {
         (_, step) => (args.run.as_deref(), step),
     };
     let store = open(io, name, Fitting::Latest).await?;
-    let run = store.run();
+    let fork = match step {
+        Some(step) => fork_of_attempt(io, store.home(), store.run(), step).await,
+        None => None,
+    };
+    let (run, step) = match &fork {
+        Some((fork, attempt)) => (fork, Some(attempt.as_str())),
+        None => (store.run(), step),
+    };
     let Some((from, to)) = run.checkpoints_around(step) else {
         return Err(unknown_checkpoint(run, step.unwrap_or_default()));
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cost::{Sum, charges};
+use crate::cost::{Sum, charges, counted};
 use onloop_run::Run;
 
 /// What agents have cost, as far as they said.
@@ -24,11 +24,13 @@ pub struct Day {
 }
 
 /// What the agents of `runs` have cost, and how many runs began on each day.
-pub fn spent<'a>(runs: impl Iterator<Item = &'a Run>) -> Spent {
+pub fn spent(runs: &[&Run]) -> Spent {
     let mut days: BTreeMap<String, Day> = BTreeMap::new();
     let mut agents: BTreeMap<String, Sum> = BTreeMap::new();
-    for run in runs {
-        days.entry(run.started_at.to_date()).or_default().runs += 1;
+    for run in counted(runs) {
+        if run.fork_of.is_none() {
+            days.entry(run.started_at.to_date()).or_default().runs += 1;
+        }
         for charge in charges(run) {
             days.entry(charge.at.to_date()).or_default().cost.add(&charge);
             agents.entry(super::line(&charge.agent)).or_default().add(&charge);

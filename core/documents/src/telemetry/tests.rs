@@ -13,8 +13,8 @@ const FILE: &str = "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: lo
     - [ ] **Step 3: End**\naction: end\nloop: false\nverify:\n  - type: human-review\n    prompt: p\n";
 
 /// A ledger that grows.
-struct Book {
-    run: Run,
+pub(crate) struct Book {
+    pub(crate) run: Run,
     head: ledger::Head,
     bytes: Vec<u8>,
 }
@@ -264,7 +264,7 @@ fn calls_of_tools_are_within_their_turn() {
 }
 
 /// A run and the fork in which its step has started.
-fn forked() -> (Book, Book) {
+pub(crate) fn forked() -> (Book, Book) {
     let mut book = Book::begin();
     book.add(1_000, json!({ "event": "step_forked", "step": 1, "run": "try.1", "base": "c" }));
     let mut fork = Book::of(book.run.fork(ForkBeginning {

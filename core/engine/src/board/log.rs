@@ -5,6 +5,7 @@ use crate::run::log_times;
 use crate::run::turn::attempt_name;
 use crate::state::store::{Paths, StateHome, read_ledger_of};
 use onloop_documents::board::{LoggedLine, TextLine};
+use onloop_documents::ledger::Ledger;
 use onloop_effect::Io;
 use onloop_run::Run;
 use onloop_syntax::limits;
@@ -75,25 +76,37 @@ pub(crate) async fn place_of(
     run: &Run,
     attempt: &str,
 ) -> (Paths, String) {
-    let own = Paths::new(home, &run.place.execution_root, &run.id);
-    let numbers = attempt
-        .split_once('-')
-        .and_then(|(step, number)| Some((step.parse::<u32>().ok()?, number.parse::<u32>().ok()?)));
-    let Some((step, number)) = numbers else { return (own, attempt.to_owned()) };
+    match fork_of_attempt(io, home, run, attempt).await {
+        Some((fork, attempt)) => (Paths::new(home, "", &fork.id), attempt),
+        None => (Paths::new(home, &run.place.execution_root, &run.id), attempt.to_owned()),
+    }
+}
+
+/// The fork that made an attempt, such as `2-1`, and what it is called there; `None`: the run itself
+/// made it, or there is none of this name.
+pub async fn fork_of_attempt(
+    io: &Io,
+    home: &StateHome,
+    run: &Run,
+    attempt: &str,
+) -> Option<(Run, String)> {
+    let (step, number) = attempt.split_once('-')?;
+    let (step, number): (u32, u32) = (step.parse().ok()?, number.parse().ok()?);
     // An agent that has resolved the conflicts of the merge has worked in the run.
+    let own = Paths::new(home, &run.place.execution_root, &run.id);
     if io.stat(&own.log(attempt)).await.is_ok() {
-        return (own, attempt.to_owned());
+        return None;
     }
     let mut before = 0;
     for id in run.forks_of(step) {
-        let Ok(fork) = read_ledger_of(io, home, &id).await else { continue };
-        let attempts = fork.run.steps.first().map_or(0, |record| record.attempts);
+        let Ok(Ledger { run: fork, .. }) = read_ledger_of(io, home, &id).await else { continue };
+        let attempts = fork.steps.first().map_or(0, |record| record.attempts);
         if (before + 1..=before + attempts).contains(&number) {
-            return (Paths::new(home, "", &id), format!("{step}-{}", number - before));
+            return Some((fork, format!("{step}-{}", number - before)));
         }
         before += attempts;
     }
-    (own, attempt.to_owned())
+    None
 }
 
 /// The last lines of a file, fit for a screen.

@@ -10,6 +10,7 @@ use crate::web::route::{DiffOf, Facts};
 use onloop_documents::board::{Board, Day, RunState, RunView, Sum};
 use onloop_documents::ledger::sha256;
 use onloop_documents::spans::spans;
+use onloop_engine::board::fork_of_attempt;
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::gate::{Change, Form as DiffForm, patch};
 use onloop_engine::state::store::{Paths, StateHome};
@@ -126,6 +127,14 @@ impl Server {
     }
 
     async fn changed_by(&self, run: &Run, part: Option<&str>) -> Result<String, Failure> {
+        let fork = match (part, StateHome::of(&self.io)) {
+            (Some(part), Ok(home)) => fork_of_attempt(&self.io, &home, run, part).await,
+            (_, _) => None,
+        };
+        let (run, part) = match &fork {
+            Some((fork, attempt)) => (fork, Some(attempt.as_str())),
+            None => (run, part),
+        };
         let Some(ends) = run.checkpoints_around(part) else {
             return Err(Failure::new(FailureKind::NotFound, "no checkpoint has this work"));
         };
