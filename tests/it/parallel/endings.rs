@@ -164,6 +164,10 @@ fn a_step_that_fails_beside_others_blocks_with_its_reason_and_is_tried_again_in_
     // What it had done is there, and the next attempt continues with it.
     let tries = || std::fs::read_to_string(project.worktree("hotl/w").join("tries")).unwrap();
     assert_eq!(tries(), "x\nx\n");
+    for attempt in ["1-1", "1-2"] {
+        let change = project.onloop(&["diff", "w", attempt]).expect_exit(0).stdout;
+        assert_eq!(change.matches("\n+x").count(), 1, "{attempt}: {change}");
+    }
     std::fs::write(shared(&project, "fixed"), "").unwrap();
     project.onloop(&["resume"]).expect_exit(0);
     assert_eq!(forks(&project), ["done merged", "done merged"]);

@@ -74,7 +74,7 @@ struct Pending {
 
 impl Store {
     /// Where everything that decides is kept.
-    pub(crate) fn home(&self) -> &StateHome {
+    pub fn home(&self) -> &StateHome {
         &self.home
     }
 
