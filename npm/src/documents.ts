@@ -214,6 +214,8 @@ export interface RunView {
   started_at: string;
   last_update: string;
   completed_at: string | null;
+  /** The smallest of `current_steps`; null if the run is over. */
+  current_step: number | null;
   /** Every step that is worked on, or the next one; empty if the run is over. */
   current_steps: number[];
   total_steps: number;

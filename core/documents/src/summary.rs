@@ -12,6 +12,7 @@ use onloop_syntax::tokens::Tokens;
 
 /// The summary payload, with the keys that older runtimes print.
 pub fn summary(run: &Run) -> Value {
+    let current = if run.is_over() { Vec::new() } else { run.current_steps() };
     let count = |wanted: &str| run.steps.iter().filter(|s| s.status.as_str() == wanted).count();
     let place = &run.place;
     json!({
@@ -33,7 +34,8 @@ pub fn summary(run: &Run) -> Value {
         "started_at": run.started_at.to_rfc3339(),
         "last_update": run.last_update.to_rfc3339(),
         "completed_at": run.completed_at.map(Timestamp::to_rfc3339),
-        "current_steps": if run.is_over() { Vec::new() } else { run.current_steps() },
+        "current_step": current.first(),
+        "current_steps": current,
         "total_steps": run.steps.len(),
         "completed_steps": count("done"),
         "failed_steps": count("failed"),
