@@ -171,6 +171,19 @@ fn a_target_that_has_gone_on_is_not_merged_unverified() {
 }
 
 #[test]
+fn undo_of_a_completed_run_names_what_verifies_it_again() {
+    let run = Finished::new("worktree");
+    let id = &run.id;
+    let said = run.workspace.onloop(&["undo", id, "0"]).expect_exit(0).stderr;
+    assert!(said.contains(&format!("  onloop finalize --run-id {id}\n")), "{said}");
+    assert!(said.contains(&format!("    onloop undo {id} undo-1\n")), "{said}");
+    // Its check needs the work that was undone.
+    let said = run.workspace.onloop(&["finalize", "--run-id", id]).expect_exit(1).stderr;
+    assert!(said.contains("not every check still passes"), "{said}");
+    assert_eq!(run.workspace.record()["status"], "blocked");
+}
+
+#[test]
 fn uncommitted_work_is_never_lost() {
     let run = Finished::new("worktree");
     let precious = run.workspace.worktree("hotl/x").join("precious.txt");

@@ -82,6 +82,13 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
         now.name()
     ))
     .await;
+    if store.run().may_be_handed_on() {
+        io.note(format!(
+            "The run is completed. Verify what is there now, before it is merged:\n  \
+             onloop finalize --run-id {id}"
+        ))
+        .await;
+    }
     let stale: Vec<u32> = store.run().stale_steps().collect();
     if !stale.is_empty() {
         let steps = step_list(&stale);
