@@ -299,13 +299,16 @@ pub fn checkpoint_of(line: &str) -> Option<Checkpoint> {
     }
 }
 
-/// Who decided the last event that somebody decided, among these lines at the end of a ledger.
-pub fn last_decider(lines: &[u8]) -> Option<Decider> {
+/// The last event that somebody decided, and who did, among these lines at the end of a ledger.
+pub fn last_decision(lines: &[u8]) -> Option<(Decider, Event)> {
     #[derive(Deserialize)]
     struct Line {
         by: Option<Decider>,
     }
-    let read = |line: &[u8]| serde_json::from_slice::<Line>(line).ok()?.by;
+    let read = |line: &[u8]| {
+        let by = serde_json::from_slice::<Line>(line).ok()?.by?;
+        Some((by, serde_json::from_slice(line).ok()?))
+    };
     lines.rsplit(|&byte| byte == b'\n').find_map(read)
 }
 
@@ -469,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_decider_is_found_behind_lines_that_were_cut() {
+    fn the_last_decision_is_found_behind_lines_that_were_cut() {
         let head = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
         let event = Event::RunPaused { reason: "later".to_owned() };
         let by = |channel| Decider { user: Some("anna".to_owned()), channel };
@@ -478,9 +481,9 @@ mod tests {
             append(&mut lines, &head, Timestamp::EPOCH, &event, Some(&by(channel)));
         }
         append(&mut lines, &head, Timestamp::EPOCH, &event, None);
-        assert_eq!(last_decider(&lines[7..]), Some(by(DecisionChannel::Telegram)));
+        assert_eq!(last_decision(&lines[7..]), Some((by(DecisionChannel::Telegram), event)));
         let last = lines[..lines.len() - 1].iter().rposition(|&byte| byte == b'\n');
-        assert_eq!(last_decider(&lines[last.expect("three lines")..]), None);
+        assert_eq!(last_decision(&lines[last.expect("three lines")..]), None);
     }
 
     #[test]

@@ -120,9 +120,8 @@ fn a_gate_that_is_decided_elsewhere_is_not_waited_for_in_the_chat() {
             run.join().expect("it ended")
         });
         let ended = ended.expect_exit(exit);
-        let said =
-            "A person has decided about the run with a command; it continues as it is now.\n";
-        assert!(ended.stderr.contains(said), "{}", ended.stderr);
+        let said = format!("A person {word} step 1 with a command; it continues as it is now.\n");
+        assert!(ended.stderr.contains(&said), "{}", ended.stderr);
         assert_eq!(project.record()["status"], status);
         let closed = api.payloads("editMessageText")[0]["text"].as_str().unwrap().to_owned();
         assert!(closed.ends_with("<b>⏹ Settled elsewhere</b>"), "{closed}");

@@ -168,7 +168,7 @@ fn a_question_closes_when_the_decision_comes_through_another_channel() {
     session.keyboard.write_all(b"ye").unwrap();
     let approved = project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     assert!(approved.stderr.contains(" continues the run.\n"), "{}", approved.stderr);
-    session.expect("anna has decided about the run with a command; it continues as it is now.");
+    session.expect("anna approved step 1 with a command; it continues as it is now.");
     let (seen, exit) = session.end();
     assert_eq!(exit, Some(0), "{seen}");
     assert_eq!(standing(&project), "completed: done, done");

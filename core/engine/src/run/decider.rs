@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::error::CommandError;
 use crate::state::store::{Paths, StateHome};
 use onloop_effect::{Io, LockHolder, ProcessIdentity, Start};
-use onloop_run::{Decider, DecisionChannel, Run};
+use onloop_run::{Decider, DecisionChannel, Event, GateDecision, Run};
 use onloop_syntax::text;
 use onloop_workflow::Risk;
 
@@ -15,8 +15,8 @@ pub fn decider(io: &Io, channel: DecisionChannel) -> Decider {
     Decider { user: user.map(text::one_line), channel }
 }
 
-/// Who has decided about a run and through which channel, as the beginning of a sentence.
-pub(crate) fn decided_by(by: &Decider) -> String {
+/// Who has decided what about a run, and through which channel, as the beginning of a sentence.
+pub(crate) fn decided_by(by: &Decider, event: &Event) -> String {
     let channel = match by.channel {
         DecisionChannel::Terminal => "in another terminal",
         DecisionChannel::Command => "with a command",
@@ -25,8 +25,22 @@ pub(crate) fn decided_by(by: &Decider) -> String {
         DecisionChannel::Web => "on the web page",
         DecisionChannel::Editor => "in an editor",
     };
+    let decision = match event {
+        Event::GateDecided { step, decision: GateDecision::Approved, .. } => {
+            format!("approved step {step}")
+        }
+        Event::GateDecided { step, decision: GateDecision::Rejected, .. } => {
+            format!("rejected step {step}")
+        }
+        Event::StepRedone { step, .. } => format!("requested changes to step {step}"),
+        Event::StepReopened { step, .. } => format!("had step {step} tried again"),
+        Event::VerdictAccepted => "accepted the review".to_owned(),
+        Event::BudgetsChanged(_) => "changed the limits of the run".to_owned(),
+        Event::RunAbandoned { .. } => "abandoned the run".to_owned(),
+        _ => "decided about the run".to_owned(),
+    };
     let user = by.user.as_deref().map(text::one_line);
-    format!("{} has decided about the run {channel}", user.as_deref().unwrap_or("A person"))
+    format!("{} {decision} {channel}", user.as_deref().unwrap_or("A person"))
 }
 
 /// What has to be typed to approve a step, as it is shown; `None`: nothing, since the risk is not high.

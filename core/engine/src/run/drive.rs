@@ -245,8 +245,8 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             };
             let is_answer = !matches!(consulted, Consulted::Interrupted);
             if is_answer && cx.store.look_again().await? {
-                let how = match cx.store.last_decider().await {
-                    Some(by) => decided_by(&by),
+                let how = match cx.store.last_decision().await {
+                    Some((by, event)) => decided_by(&by, &event),
                     None => "The run has changed since the question".to_owned(),
                 };
                 cx.io.note(format!("{how}; it continues as it is now.")).await;

@@ -250,9 +250,9 @@ impl Store {
     }
 
     /// Who has decided last; `None`: nobody in the last lines of the ledger.
-    pub(crate) async fn last_decider(&self) -> Option<Decider> {
+    pub(crate) async fn last_decision(&self) -> Option<(Decider, Event)> {
         let (tail, _) = self.io.read_tail(&self.paths.ledger(), LAST_LINES_BYTES).await.ok()?;
-        ledger::last_decider(&tail)
+        ledger::last_decision(&tail)
     }
 
     /// Where the run keeps its files.
