@@ -133,6 +133,16 @@ impl RunState {
         }
     }
 
+    /// Whether a person has to decide something.
+    pub fn asks_person(self) -> bool {
+        matches!(self, RunState::Waits)
+    }
+
+    /// Whether no process drives it although it is not finished.
+    pub fn is_stopped(self) -> bool {
+        matches!(self, RunState::Interrupted | RunState::Idle | RunState::Paused)
+    }
+
     /// Whether it continues without a person.
     pub fn is_at_work(self) -> bool {
         matches!(self, RunState::Running | RunState::Limited | RunState::Checks)

@@ -180,7 +180,10 @@ impl ChangeWatcher {
         let skipped = run.events.len().saturating_sub(limits::BOARD_EVENTS);
         Some(RunView {
             card: known.card.clone(),
-            steps: board::steps(run),
+            steps: match known.card.state.is_stopped() {
+                true => board::steps(&run.stopped()),
+                false => board::steps(run),
+            },
             graph: board::graph(run),
             facts: step.and(known.facts.as_ref()).map(|(_, facts)| facts.clone()),
             choice,
@@ -207,7 +210,7 @@ impl ChangeWatcher {
                 forks.push(attempts_of(io, &home, &fork.run, step).await);
             }
         }
-        board::joined(forks, attempts_of(io, &home, run, step).await)
+        board::joined(run, step, forks, attempts_of(io, &home, run, step).await)
     }
 
     /// The end of a text that an attempt at a step left, such as `2-1`: of its log, or its prompt.

@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::attention::Attention;
 use super::checkpoint::CheckpointMoment;
 use super::event::{CheckResult, CheckVerdict, GateDecision, TurnRecord, Usage};
 use super::gate::{GateRule, gate_rule};
+use super::next::Question;
 use super::record::*;
 use super::sandboxes::WorkerSandbox;
 use onloop_syntax::form::is_default;
@@ -261,6 +263,24 @@ impl Run {
     /// ends it with the run.
     pub(super) fn has_at_work(&self, record: &StepRecord) -> bool {
         self.status == RunStatus::Running && record.is_forked()
+    }
+
+    /// Whether a step works in a worktree of its own, or is done there, while the run waits for a person:
+    /// then its driver goes on alone.
+    pub(super) fn leaves_at_work(&self, record: &StepRecord) -> bool {
+        let is_left = match self.attention() {
+            Some(Attention::Asks(question)) => !matches!(question, Question::Budget { .. }),
+            Some(Attention::Blocked(_)) => true,
+            Some(_) | None => false,
+        };
+        record.is_forked() && is_left
+    }
+
+    /// The run as people see it where no process drives it although its record says that it runs.
+    pub fn stopped(&self) -> Run {
+        let mut stopped = self.clone();
+        stopped.0.status = RunStatus::Paused;
+        stopped
     }
 
     /// The id of the next fork of a step.

@@ -66,7 +66,7 @@ pub use report::{describe_check, render_report};
 pub use review::{parse_verdict, review_due_at_gate, review_prompt, review_range};
 pub use sandboxes::{SandboxStatus, WorkerSandbox, sandbox_line};
 pub use simulated::{
-    AtMost, PageChecks, SimulatedEvent, at_most, parallel_groups, simulated_events,
+    AtMost, PageChecks, SimulatedEvent, after_steps, at_most, parallel_groups, simulated_events,
 };
 pub use stale::Stale;
 pub use summary::{Platform, render_summary, step_line, step_list, symbol_and_word, usage_line};

@@ -115,7 +115,8 @@ impl Run {
                 (self.worked_on(step), started(step), then)
             }
             (Next::Verify { step }, None) => {
-                (format!("step {step} is to be verified"), started(step), Some(self.after(step)))
+                let now = format!("step {step} is to be verified");
+                (now, Some(self.last_update), Some(self.after(step)))
             }
             (Next::Approve { step, .. }, None) => {
                 (format!("the gate of step {step} approves itself"), None, Some(self.after(step)))
@@ -171,9 +172,11 @@ impl Run {
         let open =
             |record: &&StepRecord| record.step.number > step && record.status != StepStatus::Done;
         let following = self.steps.iter().find(open);
-        match following.and_then(|record| self.named(record.step.number)) {
-            Some(named) => named,
-            None => self.end(),
+        let named = following.and_then(|record| self.named(record.step.number));
+        match following.filter(|record| record.is_forked()).and(named.as_ref()) {
+            // Its own agent works already, or is done.
+            Some(named) => format!("the merge of {named}"),
+            None => named.unwrap_or_else(|| self.end()),
         }
     }
 

@@ -4,6 +4,7 @@ use super::event::{CheckResult, CheckVerdict, LogEntry, Mode};
 use super::finish::Finish;
 use super::record::*;
 use super::sandboxes::sandbox_line;
+use super::simulated::after_steps;
 use super::summary::{symbol_and_word, table_cell, usage_line};
 use super::wait::TurnEnding;
 use onloop_syntax::money::Money;
@@ -67,7 +68,9 @@ fn render_steps(run: &Run, out: &mut String) {
             }
         };
         let (number, name) = (record.step.number, table_cell(&record.step.name));
-        *out += &format!("| {number:>2}   | {name} | {symbol} {word} | {iterations} |\n");
+        let after =
+            after_steps(run, record).map_or_else(String::new, |after| format!(" ({after})"));
+        *out += &format!("| {number:>2}   | {name}{after} | {symbol} {word} | {iterations} |\n");
     }
 }
 

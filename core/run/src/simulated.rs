@@ -4,11 +4,11 @@ use super::budget::{Exceeded, exceeded};
 use super::event::*;
 use super::gate::{AutomaticReason, GateRule, HumanReason, gate_rule};
 use super::next::{Next, Question};
-use super::record::Run;
+use super::record::{Run, StepRecord};
 use super::verdict::Verdict;
 use onloop_syntax::money::Money;
 use onloop_workflow::Check;
-use onloop_workflow::graph::{is_sequence, step_groups};
+use onloop_workflow::graph::{is_sequence, step_groups, step_list};
 
 /// Something that happens in a run, in the order in which it does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,6 +169,14 @@ pub fn parallel_groups(run: &Run) -> Option<Vec<Vec<u32>>> {
     let steps = || run.steps.iter().map(|record| &record.step);
     let is_parallel = run.settings.max_parallel > 1 && !is_sequence(steps());
     is_parallel.then(|| step_groups(steps()))
+}
+
+/// `after steps 2 and 3`: what a step of a graph waits for; `None`: it can begin at once, or the steps
+/// are one after the other.
+pub fn after_steps(run: &Run, record: &StepRecord) -> Option<String> {
+    let needed = record.depends_on();
+    let is_graph = !is_sequence(run.steps.iter().map(|record| &record.step));
+    (is_graph && !needed.is_empty()).then(|| format!("after {}", step_list(&needed)))
 }
 
 /// The most that a run may take, as far as anything bounds it.

@@ -2,6 +2,7 @@
 
 use super::event::{GateDecision, Mode};
 use super::record::*;
+use super::simulated::after_steps;
 use super::tests_passed::tests_passed;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -30,7 +31,9 @@ pub fn symbol_and_word(run: &Run, record: &StepRecord) -> (&'static str, &'stati
     }
     match &record.status {
         StepStatus::Pending if run.has_at_work(record) => ("→", "Running"),
+        StepStatus::Pending if run.leaves_at_work(record) => ("→", "Running or ready to merge"),
         StepStatus::Pending => ("·", "Pending"),
+        StepStatus::InProgress(_) if run.status != RunStatus::Running => ("■", "Interrupted"),
         StepStatus::InProgress(_) => ("→", "Running"),
         StepStatus::Done if is_checked => ("✓", "Done"),
         StepStatus::Done => ("○", "Done, unchecked"),
@@ -117,7 +120,13 @@ pub fn step_line(run: &Run, record: &StepRecord) -> String {
     let attempts = record.attempts;
     match &record.status {
         StepStatus::Pending if run.has_at_work(record) => format!("→ Step {number}: {name}"),
+        StepStatus::Pending if run.leaves_at_work(record) => {
+            format!("→ Step {number}: {name} (running or ready to merge)")
+        }
         StepStatus::Pending => format!("· Step {number}: {name}"),
+        StepStatus::InProgress(_) if run.status != RunStatus::Running => {
+            format!("■ Step {number}: {name} (interrupted)")
+        }
         StepStatus::InProgress(_) if attempts > 1 => {
             format!("↻ Step {number}: {name} (attempt {})", record.attempt_of_limit())
         }
@@ -168,7 +177,7 @@ pub fn step_list(run: &Run) -> String {
     for record in &run.steps {
         let looping = record.limit() > 1;
         let line = match &record.status {
-            StepStatus::InProgress(_) if looping => format!(
+            StepStatus::InProgress(_) if looping && run.status == RunStatus::Running => format!(
                 "→ Step {}: {} (attempt {})",
                 record.step.number,
                 shown_name(record),
@@ -180,7 +189,9 @@ pub fn step_list(run: &Run) -> String {
             | StepStatus::Failed { .. }
             | StepStatus::Blocked(_) => step_line(run, record),
         };
-        out += &format!("  {line}\n");
+        let after =
+            after_steps(run, record).map_or_else(String::new, |after| format!(" ({after})"));
+        out += &format!("  {line}{after}\n");
     }
     out
 }

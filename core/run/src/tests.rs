@@ -1,6 +1,7 @@
 //! The record's behavior as tables, and every reachable state of small plans.
 
 mod attention;
+mod beside;
 mod checkpoints;
 mod finish;
 mod gates;

@@ -4,7 +4,7 @@ mod by_telegram;
 
 use crate::gate::{approve_run, reject_run};
 use onloop_documents::approval::{PendingCall, pending_list};
-use onloop_documents::board::{self, RunCard, RunState};
+use onloop_documents::board::{self, RunCard};
 use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::board::ChangeWatcher;
@@ -95,8 +95,7 @@ pub(crate) async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, Command
     warn(io, &unreadable).await;
     let Some(wanted) = &args.id else {
         let runs = ChangeWatcher::default().look(io).await.runs;
-        let waits = |card: &RunCard| matches!(card.state, RunState::Waits);
-        let runs: Vec<RunCard> = runs.into_iter().filter(waits).collect();
+        let runs: Vec<RunCard> = runs.into_iter().filter(|card| card.state.asks_person()).collect();
         show(io, &calls, &runs, args.json).await;
         return Ok(Exit::Done);
     };

@@ -1,7 +1,7 @@
 //! Looking at runs: `status`, `list`, `next`, `summary`.
 
 use onloop_documents as documents;
-use onloop_documents::board::{self, Driving};
+use onloop_documents::board::{self, Driving, RunCard};
 use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, find_everywhere};
@@ -15,9 +15,7 @@ use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction_of};
 use onloop_engine::state::auto_runs::{self, AutoRun};
 use onloop_engine::state::store::Store;
-use onloop_run::{
-    Platform, Run, RunStatus, StatusSummary, render_summary, sandbox_line, step_list,
-};
+use onloop_run::{Platform, Run, RunStatus, render_summary, sandbox_line, step_list};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
@@ -145,10 +143,13 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
     let card = board::card(run, driving);
     let mut out =
         format!("{} {}  {}\n  {}\n\n", card.state.mark(), run.id, card.state.words(), card.intent);
-    out += &step_list(run);
+    out += &match card.state.is_stopped() {
+        true => step_list(&run.stopped()),
+        false => step_list(run),
+    };
     out.push('\n');
     if !interrupted {
-        out += &status_lines(io, &store).await;
+        out += &status_lines(io, &store, &card).await;
     }
     let (root, report) = (&run.place.execution_root, store.paths().report());
     out += &format!("Works in: {root}\nReport: {report}\n");
@@ -189,10 +190,10 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
 }
 
 /// What happens now, since when, who works, and what comes next, one line each.
-async fn status_lines(io: &Io, store: &Store) -> String {
+async fn status_lines(io: &Io, store: &Store, card: &RunCard) -> String {
     let run = store.run();
-    let StatusSummary { now, since, then } = run.status_summary();
-    let since = since.map_or_else(String::new, |since| {
+    let (now, then) = (&card.now, &card.then);
+    let since = card.since.map_or_else(String::new, |since| {
         let ms = io.now().millis_since(since);
         match run.is_over() {
             true => format!(" ({})", text::ago(ms)),
@@ -218,7 +219,7 @@ async fn status_lines(io: &Io, store: &Store) -> String {
         lines.push(format!("Who: {}", who.join(", ")));
     }
     lines.extend(forks::in_background(io, run).await);
-    lines.extend(then.map(|then| format!("Then: {then}")));
+    lines.extend(then.as_ref().map(|then| format!("Then: {then}")));
     let mut out: String = lines.iter().map(|line| text::wrapped(line, 80, 2) + "\n").collect();
     if is_background {
         out += &format!("Log: {}\n", store.paths().driver_log());

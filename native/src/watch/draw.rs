@@ -94,13 +94,20 @@ fn title(model: &Model, width: u16) -> Line<'static> {
         model.board.runs.iter().map(|card| card.state).chain(autos).collect();
     let count =
         |wanted: fn(RunState) -> bool| states.iter().filter(|state| wanted(**state)).count();
-    let wait = count(RunState::needs_person);
+    let wait = count(RunState::asks_person);
+    let blocked = count(|state| state == RunState::Blocked);
+    let interrupted = count(RunState::is_stopped);
     let finished = count(RunState::is_over);
     let running = count(RunState::is_at_work);
     let calls = model.board.calls.len();
     let need = if wait == 1 { "needs" } else { "need" };
-    let mut words =
-        format!(" onloop watch · {wait} {need} you · {running} running · {finished} finished");
+    let mut words = format!(" onloop watch · {wait} {need} you");
+    for (count, word) in [(blocked, "blocked"), (interrupted, "interrupted")] {
+        if count > 0 {
+            words += &format!(" · {count} {word}");
+        }
+    }
+    words += &format!(" · {running} running · {finished} finished");
     if calls > 0 {
         words += &format!(" · {} waiting", text::counted(calls as u64, "call"));
     }

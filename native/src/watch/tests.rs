@@ -93,6 +93,7 @@ fn view(card: RunCard, type_name: Option<&str>) -> RunView {
         gate: None,
         gate_by: None,
         reason: None,
+        after: None,
         fork: None,
     };
     let waits = card.state == RunState::Waits;
@@ -265,6 +266,7 @@ fn blocked() -> Model {
         tokens: None,
         cost_usd: None,
         checks: vec![evaluated],
+        checkpoint: None,
     });
     model
 }

@@ -40,6 +40,10 @@ pub struct AttemptView {
     pub cost_usd: Option<f64>,
     /// Its checks.
     pub checks: Vec<EvaluatedCheck>,
+    /// The checkpoint of the run that holds its work, as `onloop undo` takes it; `None`: there is none, as
+    /// of an attempt in a worktree of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
 }
 
 /// A check and what its command wrote.
@@ -93,7 +97,12 @@ pub fn attempts(run: &Run, step: u32, ledger: &[u8]) -> Vec<AttemptView> {
 
 /// The attempts at a step that had forks: those of each fork, oldest first, and those of the run. The
 /// first one of the run after a fork is the last one of the fork: its merge.
-pub fn joined(forks: Vec<Vec<AttemptView>>, own: Vec<AttemptView>) -> Vec<AttemptView> {
+pub fn joined(
+    run: &Run,
+    step: u32,
+    forks: Vec<Vec<AttemptView>>,
+    own: Vec<AttemptView>,
+) -> Vec<AttemptView> {
     let mut all: Vec<AttemptView> = forks.into_iter().flatten().collect();
     for (attempt, number) in all.iter_mut().zip(1..) {
         attempt.number = number;
@@ -104,6 +113,10 @@ pub fn joined(forks: Vec<Vec<AttemptView>>, own: Vec<AttemptView>) -> Vec<Attemp
             Some(_) => {}
             None => all.push(attempt),
         }
+    }
+    for attempt in &mut all {
+        let name = format!("{step}-{}", attempt.number);
+        attempt.checkpoint = run.checkpoint_named(&name).map(|_| name);
     }
     all
 }
@@ -153,6 +166,7 @@ impl AttemptView {
             tokens: None,
             cost_usd: None,
             checks: Vec::new(),
+            checkpoint: None,
         }
     }
 

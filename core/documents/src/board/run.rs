@@ -8,7 +8,7 @@ use super::{
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{
     Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Next, PullRequestState, Question, Run,
-    RunStatus, StepRecord, StepStatus, TrackedPullRequest, checks, symbol_and_word,
+    RunStatus, StepRecord, StepStatus, TrackedPullRequest, after_steps, checks, symbol_and_word,
 };
 use onloop_syntax::limits;
 use onloop_syntax::money::Money;
@@ -76,6 +76,9 @@ pub struct StepView {
     pub gate_by: Option<&'static str>,
     /// Why the last attempt failed, or why it is blocked.
     pub reason: Option<String>,
+    /// `after steps 2 and 3`: what it waits for, where the steps are not one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
     /// How its work comes into the run, where it works beside others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fork: Option<String>,
@@ -176,9 +179,10 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
     let attention = run.attention();
     let state = state(run, attention.as_ref(), driving);
     let mut standing = run.status_summary();
-    let stopped = match (state, &attention) {
-        (RunState::Interrupted, _) => Some("nobody works on it: its onloop was killed"),
-        (_, _) => None,
+    let stopped = match state {
+        RunState::Interrupted => Some("nobody works on it: its onloop was killed"),
+        RunState::Idle if run.status == RunStatus::Running => Some("nobody works on it"),
+        _ => None,
     };
     if let Some(stopped) = stopped {
         standing.now = stopped.to_owned();
@@ -429,6 +433,7 @@ fn step(run: &Run, record: &StepRecord) -> StepView {
         gate: record.gate.map(|gate| gate.decision.as_str()),
         gate_by: record.gate.map(|gate| gate.mode.as_str()),
         reason,
+        after: after_steps(run, record),
         fork: record.fork_line(),
     }
 }
@@ -492,5 +497,24 @@ pub fn facts(facts: &Facts) -> FactsView {
             verdict,
             findings: bounded(&text::printable(findings)),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::tests::forked;
+
+    #[test]
+    fn nobody_works_on_a_run_without_a_driver() {
+        let (book, _) = forked();
+        let driven = card(&book.run, Driving::Here { process: 7 });
+        assert_eq!(
+            (driven.state, driven.now.as_str()),
+            (RunState::Running, "step 1 is about to start")
+        );
+        let idle = card(&book.run, Driving::Nobody);
+        assert_eq!((idle.state, idle.now.as_str()), (RunState::Idle, "nobody works on it"));
+        assert_eq!((idle.since, idle.then), (Some(book.run.last_update), None));
     }
 }

@@ -165,8 +165,11 @@ fn step_lines<'a>(
         0 | 1 => String::new(),
         attempts => format!(" ({attempts} attempts)"),
     };
-    let words =
-        format!(" {} {}. {}: {}{attempts}", step.symbol, step.number, step.name, step.status);
+    let after = step.after.as_ref().map_or_else(String::new, |after| format!(" ({after})"));
+    let words = format!(
+        " {} {}. {}{after}: {}{attempts}",
+        step.symbol, step.number, step.name, step.status
+    );
     let mut lines = vec![Line::styled(words, colour_of(step.symbol, look))];
     for check in &step.checks {
         lines.push(check_line(check, look));

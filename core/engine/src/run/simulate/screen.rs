@@ -2,11 +2,12 @@
 
 use super::line;
 use onloop_documents::simulation::{SimulatedAgent, Simulation};
-use onloop_run::{AutomaticReason, HumanReason, SimulatedEvent, StepRecord, parallel_groups};
+use onloop_run::{
+    AutomaticReason, HumanReason, SimulatedEvent, StepRecord, after_steps, parallel_groups,
+};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
 use onloop_syntax::text;
-use onloop_workflow::graph::step_list;
 use onloop_workflow::{Assertion, Check, Expectation};
 
 const COLUMNS: usize = 80;
@@ -107,11 +108,8 @@ fn graph(simulation: &Simulation, out: &mut String) {
     );
     for group in groups {
         for number in group {
-            let needed = run.step(number).map(StepRecord::depends_on).unwrap_or_default();
-            let line = match needed.as_slice() {
-                [] => format!("  Step {number} at once"),
-                needed => format!("  Step {number} after {}", step_list(needed)),
-            };
+            let after = run.step(number).and_then(|record| after_steps(run, record));
+            let line = format!("  Step {number} {}", after.as_deref().unwrap_or("at once"));
             *out += &(text::wrapped(&line, COLUMNS, 4) + "\n");
         }
     }
