@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attention::Attention;
 use super::checkpoint::CheckpointMoment;
+use super::event::LogEntry;
 use super::event::{CheckResult, CheckVerdict, GateDecision, TurnRecord, Usage};
 use super::gate::{GateRule, gate_rule};
 use super::next::Question;
@@ -247,6 +248,18 @@ impl Run {
     /// Whether what a fork of this run used is counted in this run, because it was merged or dropped.
     pub fn counts_fork(&self, id: &str) -> bool {
         !self.forked_steps().any(|(_, fork)| fork.run == id)
+    }
+
+    /// Why the fork of a step is outdated: what has happened last to what it was based on.
+    pub fn outdated_reason(&self, step: u32) -> &'static str {
+        let is_fork = |entry: &&LogEntry| entry.event == "step_forked" && entry.step == Some(step);
+        let since = self.events.iter().rev().take_while(|entry| !is_fork(entry));
+        let reasons = since.filter_map(|entry| match entry.event.as_str() {
+            "plan_adopted" => Some("the workflow was edited"),
+            "work_restored" => Some("what it was based on was undone"),
+            _ => None,
+        });
+        reasons.into_iter().next().unwrap_or("what it was based on was done again")
     }
 
     /// Every step that is worked on now, the smallest number first.

@@ -40,7 +40,7 @@ fn undo_stops_the_steps_at_work_and_they_begin_anew() {
     assert!(said.contains("Begun anew when the run continues, in new worktrees: steps 2 and 3"));
     assert_eq!(drivers(&project), [] as [i32; 0]);
     let said = project.onloop(&["resume"]).expect_exit(3).stderr;
-    let dropped = "· Step 2: Its own worktree is dropped: what it was based on was done again";
+    let dropped = "· Step 2: Its own worktree is dropped: what it was based on was undone";
     assert!(said.contains(dropped), "{said}");
     approve_and_resume(&project, &[]);
 }
@@ -75,7 +75,9 @@ fn an_edited_workflow_is_adopted_and_the_steps_at_work_begin_anew() {
     let file = project.worktree("hotl/w").join(FILE);
     let edited = std::fs::read_to_string(&file).unwrap().replace("echo old", "echo new");
     std::fs::write(&file, edited).unwrap();
-    approve_and_resume(&project, &["--adopt"]);
+    let said = approve_and_resume(&project, &["--adopt"]);
+    let dropped = "· Step 2: Its own worktree is dropped: the workflow was edited";
+    assert!(said.contains(dropped), "{said}");
     let last = std::fs::read_to_string(project.worktree("hotl/w").join("last")).unwrap();
     assert_eq!(last, "new\n");
 }

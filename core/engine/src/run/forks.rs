@@ -121,7 +121,8 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
     cx.forks.working.clear();
     for (step, state, id) in &open {
         if *state == ForkState::Outdated {
-            drop_fork(cx, *step, id, "what it was based on was done again").await?;
+            let reason = cx.run().outdated_reason(*step);
+            drop_fork(cx, *step, id, reason).await?;
         } else if let Some(fork) = opened(cx.io, id).await {
             tell(cx, &fork).await;
             cx.forks.working.extend(work_line(fork.run(), cx.io.now()));
