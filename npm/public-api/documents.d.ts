@@ -208,6 +208,7 @@ export interface RunView {
     started_at: string;
     last_update: string;
     completed_at: string | null;
+    current_step: number | null;
     current_steps: number[];
     total_steps: number;
     completed_steps: number;
