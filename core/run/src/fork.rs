@@ -279,7 +279,7 @@ impl Run {
     }
 
     /// Whether a step works in a worktree of its own, or is done there, while the run waits for a person:
-    /// then its driver goes on alone.
+    /// then its driver continues alone.
     pub(super) fn leaves_at_work(&self, record: &StepRecord) -> bool {
         let is_left = match self.attention() {
             Some(Attention::Asks(question)) => !matches!(question, Question::Budget { .. }),

@@ -238,7 +238,7 @@ fn what_comes_while_a_person_is_asked_is_taken_over_once_and_they_are_asked_agai
         }
     };
     assert_eq!((exit, questions), (Exit::Done, 3), "{}", machine.notes());
-    let said = "A person has decided about the run with a command; it continues as it is now.\n";
+    let said = "The run has changed since the question; it continues as it is now.\n";
     assert_eq!(machine.notes().matches(said).count(), 1, "{}", machine.notes());
 }
 

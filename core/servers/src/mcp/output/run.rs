@@ -114,6 +114,7 @@ pub(super) fn run() -> Value {
             "started_at": text(),
             "last_update": text(),
             "completed_at": text_or_null(),
+            "current_step": count_or_null(),
             "current_steps": { "type": "array", "items": count() },
             "total_steps": count(),
             "completed_steps": count(),
