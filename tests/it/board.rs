@@ -85,7 +85,7 @@ fn a_run_at_its_gate_waits_with_the_facts() {
     assert_eq!(card.state, RunState::Waits);
     assert_eq!(card.now, "the gate of step 2 waits for you");
     assert_eq!((card.step, card.steps, card.done, card.attempts), (2, 2, 1, 2));
-    assert_eq!(card.folder, "/demo");
+    assert_eq!((card.folder.as_str(), card.agent.as_deref()), ("/demo", Some("command line")));
     let choice = view.choice.expect("something is asked");
     assert_eq!((choice.step, choice.is_gate, choice.type_name), (Some(2), true, None));
     let facts = view.facts.expect("a gate has facts");

@@ -201,7 +201,7 @@ pub struct RunCard {
     /// When it ended.
     #[serde(serialize_with = "moment_if")]
     pub ended_at: Option<Timestamp>,
-    /// The agent of its last turn, by its name on the command line.
+    /// The agent of its last turn, by the name that the costs have.
     pub agent: Option<String>,
     /// Attempts of all steps.
     pub attempts: u64,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::{
     Driving, GraphView, PullRequestCard, RunCard, RunState, WorkerCard, line, moment, moment_if,
 };
+use crate::cost::charges;
 use onloop_run::preflight::IsolationMode;
 use onloop_run::{
     Attention, ChangedWork, CheckFact, CheckVerdict, Facts, Next, PullRequestState, Question, Run,
@@ -231,7 +232,8 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         started_at: Some(run.started_at),
         changed_at: Some(run.last_update),
         ended_at: run.completed_at,
-        agent: run.turns.last().map(|turn| line(&turn.agent)),
+        agent: (run.turns.last().map(|turn| line(&turn.agent)))
+            .or_else(|| charges(run).pop().map(|charge| charge.agent)),
         attempts: run.steps.iter().map(|record| u64::from(record.attempts)).sum(),
         active_ms: run.active_ms,
         cost_usd: run.usage.cost.known().map(Money::usd),
