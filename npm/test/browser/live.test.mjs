@@ -16,6 +16,7 @@ const STATES = {
   waits: { mark: "⏸", words: "Waiting for you", needs_person: true, is_over: false },
   running: { mark: "→", words: "Running", needs_person: false, is_over: false },
   interrupted: { mark: "■", words: "Interrupted", needs_person: true, is_over: false },
+  idle: { mark: "■", words: "Interrupted", needs_person: false, is_over: false },
 };
 const HOSTILE = "<img src=x onerror=\"document.title='owned'\">";
 
@@ -91,7 +92,7 @@ async function opened(t, facts, path = "/place/", runs = false) {
     }
     if (pathname.endsWith("/attempts")) return json(server.facts.attempts ?? []);
     if (pathname.endsWith("/log")) return json(server.facts.log ?? []);
-    if (pathname.endsWith("/diff")) return json({ patch: server.facts.patch ?? "" });
+    if (pathname.endsWith("/diff")) return json({ patch: server.facts.patches?.[new URL(request.url()).searchParams.get("of")] ?? server.facts.patch ?? "" });
     if (pathname.startsWith("/place/data")) return json({ ...server.facts, seen: String(server.seen) }, server.status);
     const html = `<!doctype html><html lang="en"><title>t</title><link rel="stylesheet" href="/app.css"><script src="/app.js" defer></script><div id="app" data-root="/place"></div>`;
     return route.fulfill({ contentType: "text/html; charset=utf-8", headers: { "content-security-policy": POLICY }, body: html });
@@ -256,6 +257,17 @@ test("runs are found by words, state and repository, and by the keyboard", async
   await page.waitForURL(/\/run\/c-/);
 });
 
+test("states with the same words are one filter", async (t) => {
+  const runs = ["interrupted", "idle", "waits"].map((state, at) => card({ id: `s${at}-20261123T090000Z`, intent: `Run ${at}`, state }));
+  const { page, shows } = await opened(t, board(runs), undefined, true);
+  const chips = page.getByRole("group", { name: "State" }).getByRole("button");
+  await shows(chips.first());
+  const words = await chips.allInnerTexts();
+  assert.deepEqual(words.map((words) => words.replace("■", "").trim().replace("\n", " ")), ["All 3", "Waiting for you 1", "Interrupted 2"]);
+  await chips.last().click();
+  await shows(page.getByText("2 runs shown"));
+});
+
 test("many runs are shown when they are asked for, and found before", async (t) => {
   const runs = Array.from({ length: 300 }, (_, index) => card({ id: `r${index}-20261123T090000Z`, intent: `Change part ${index}`, state: "running" }));
   const { page, shows, until } = await opened(t, board(runs), undefined, true);
@@ -320,6 +332,72 @@ const attempt = (number, more = {}) => ({
   number, started_at: minutes(-3), acted_at: minutes(-1), ended_at: minutes(-1), result: "passed", output: "", checks: [], ...more,
 });
 
+const patch = (...names) => names.map((name) => `diff --git a/${name} b/${name}\n--- a/${name}\n+++ b/${name}\n@@ -1 +1,8 @@\n${"+line\n".repeat(8)}`).join("");
+const names = ["a", "b", "c", "d", "e", "f"].map((name) => `src/${name}.txt`);
+
+test("a decision stands beside its evidence, on the first screen, with the change of the step and of the run", async (t) => {
+  const facts = gated(2, "r1");
+  facts.patches = { unapproved: patch(...names), 2: patch("src/f.txt") };
+  const { page, shows } = await opened(t, facts, RUN);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await shows(page.getByText("1 file changed"));
+  const [button, stat, file] = await Promise.all(
+    [page.getByRole("button", { name: "Approve step 2" }), page.getByText("6 files changed"), page.locator(".file").first()].map((part) => part.boundingBox()),
+  );
+  assert.ok(button.y + button.height < 900 && stat.y < 900 && button.y < file.y, JSON.stringify([button, stat, file]));
+  assert.equal(await page.locator(".file").count(), 6);
+  await page.getByLabel("Changes of").selectOption("This step");
+  await shows(page.locator(".file summary").getByText("src/f.txt"));
+  assert.equal(await page.locator(".file").count(), 1);
+});
+
+test("on a phone the steps are folded behind the selected one, and every tab can be seen", async (t) => {
+  const { page, shows, until } = await opened(t, gated(1, "r1"), RUN);
+  const fold = page.locator("nav.steps summary");
+  await shows(fold.getByText("Step 1 of 2: Part 1"));
+  const step = page.locator("nav.steps .step").nth(1);
+  assert.equal(await step.isVisible(), false);
+  for (const tab of await page.getByRole("tab").all()) {
+    const { x, width } = await tab.boundingBox();
+    assert.ok(x >= 0 && x + width <= PHONE.width, await tab.innerText());
+  }
+  await fold.click();
+  await step.click();
+  await shows(fold.getByText("Step 2 of 2: Part 2"));
+  await until(async () => !(await step.isVisible()));
+});
+
+test("an attempt is shown in the tab that is open, and after a decision with its change", async (t) => {
+  const facts = gated(1, "r1", { actions: ["approve", "undo"] });
+  facts.attempts = [attempt(1), attempt(2, { checkpoint: "1-2" })];
+  const { page, shows } = await opened(t, facts, RUN);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const tab = (name) => page.getByRole("tab", { name, selected: true });
+  const undo = page.getByRole("button", { name: "Undo to here" });
+  const one = page.getByRole("button", { name: /Attempt 1/ });
+  await shows(one);
+  await one.click();
+  await shows(tab("Diff"));
+  await shows(page.getByText("Step 1, attempt 1"));
+  assert.equal(await undo.count(), 0, "the run has no checkpoint of this attempt");
+  await page.getByRole("tab", { name: "Checks" }).click();
+  await page.getByRole("button", { name: /Attempt 2/ }).click();
+  await shows(page.getByText("Step 1, attempt 2"));
+  await shows(tab("Checks"));
+  await shows(undo);
+});
+
+test("a blocked run says once why", async (t) => {
+  const reason = "Still failing after 3 attempts";
+  const facts = gated(1, "r1", { card: card({ state: "blocked", now: `step 1 is blocked: ${reason}` }), choice: undefined, actions: ["retry"] });
+  facts.states = { ...STATES, blocked: { mark: "✗", words: "Blocked", needs_person: true, is_over: false } };
+  Object.assign(facts.run.steps[0], { symbol: "✗", status: "Blocked", reason });
+  facts.attempts = [attempt(1, { result: "failed", reason: "exit code 1", checks: [] })];
+  const { page, shows } = await opened(t, facts, RUN);
+  await shows(page.getByRole("button", { name: "Retry with this note" }));
+  assert.equal((await page.locator("#app").textContent()).split(reason).length - 1, 1);
+});
+
 test("a log has the time of each group of lines, and is found and wrapped", async (t) => {
   const facts = gated(1, "r1");
   facts.attempts = [attempt(1)];
@@ -369,6 +447,10 @@ test("cost and runs by day are drawn; what did not happen is not", async (t) => 
   assert.deepEqual(await page.locator(".chart rect title").evaluateAll((all) => all.map((title) => title.textContent)), [
     "2026-11-23: $1.50", "2026-11-01: 1 run", "2026-11-23: 3 runs",
   ]);
+  await change({ ...facts, days: [day("2026-11-23", { runs: 1, turns: 2, unknown: 2 })] });
+  assert.equal(await page.locator("#cost summary").innerText(), "Today: cost unknown · by day and by agent");
+  await change({ ...facts, days: [day("2026-11-22", { runs: 1, turns: 2, unknown: 2 })] });
+  assert.match(await page.locator("#cost summary").innerText(), /^Today: no agent turns/);
   await change({ ...facts, days: [day("2026-11-23", { runs: 1 })] });
   assert.deepEqual(await page.locator(".chart figcaption").allInnerTexts(), ["Runs by day 1 run in 30 days"]);
   assert.match(await page.locator("#cost summary").innerText(), /no agent turns/);

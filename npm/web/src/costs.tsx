@@ -8,10 +8,10 @@ const DAYS = 30;
 const DAY_MS = 86_400_000;
 
 export function Costs({ days, agents, now }: { days: Day[]; agents: Cost[]; now: number }) {
-  const [latest] = days;
-  if (latest === undefined) return null;
+  if (days.length === 0) return null;
   const known = new Map(days.map((day) => [day.name, day]));
   const shown = Array.from({ length: DAYS }, (_, index) => new Date(now - (DAYS - 1 - index) * DAY_MS).toISOString().slice(0, 10));
+  const today = new Date(now).toISOString().slice(0, 10);
   const of = (value: (day: Day) => number) => shown.map((name): [string, number] => [name, value(known.get(name) ?? { ...NOTHING, name })]);
   return (
     <>
@@ -21,7 +21,7 @@ export function Costs({ days, agents, now }: { days: Day[]; agents: Cost[]; now:
         <Chart title="Runs by day" values={of((day) => day.runs)} words={(count) => counted(count, "run")} />
       </div>
       <details id="cost">
-        <summary>{latest.name}: {costOf(latest)}. By day and by agent</summary>
+        <summary>Today: {costOf(known.get(today) ?? NOTHING, "cost ")} <span class="faint">· by day and by agent</span></summary>
         <div class="costs">
           <CostTable head="Day (UTC)" rows={days} />
           <CostTable head="Agent" rows={agents} />
@@ -55,9 +55,9 @@ function Chart({ title, values, words }: { title: string; values: [string, numbe
 }
 
 /** Unknown stays unknown, and is not nothing. */
-function costOf({ cost_usd: cost, turns, unknown }: Cost): string {
+function costOf({ cost_usd: cost, turns, unknown }: Cost, noun = ""): string {
   if (turns === 0) return "no agent turns";
-  if (cost === undefined) return "unknown";
+  if (cost === undefined) return `${noun}unknown`;
   return unknown === 0 ? money(cost) : `${money(cost)}, and ${counted(unknown, "turn")} unknown`;
 }
 

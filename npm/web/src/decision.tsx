@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { CheckLine, Checks } from "./checks.js";
-import { DiffView } from "./diff.js";
+import { Files, Scope, Stat, type Scopes } from "./diff.js";
 import type { Attempt, Diff, RunFacts } from "./facts.js";
 import type { Said } from "./live.js";
 import { post, useFacts } from "./live.js";
@@ -32,14 +32,21 @@ export function useSend(facts: RunFacts, look: () => void): { send: Send; said: 
 interface GateProps extends ActionProps {
   now: number;
   focus: string | null;
+  /** The change whose files are shown. */
+  of: string | null;
   draft: string;
   setDraft: (draft: string) => void;
 }
 
-/** The question, the evidence, then the buttons. */
-export function Gate({ facts, now, send, isSending, focus, draft, setDraft }: GateProps) {
+/** The question and the evidence, the buttons beside them, then every changed line. */
+export function Gate({ facts, now, send, isSending, focus, of, draft, setDraft }: GateProps) {
   const { card, choice, facts: known, seen, steps } = facts.run;
-  const diff = useFacts<Diff>(choice?.is_gate === true ? `/data/run/${card.id}/diff?of=unapproved` : undefined, seen);
+  const number = String(choice?.step);
+  // Of the first step after the beginning or an approval, both are the same.
+  const hasOthers = Number(number) > (known?.since_step ?? 0) + 1;
+  const change = (of: string) => `/data/run/${card.id}/diff?of=${of}`;
+  const diff = useFacts<Diff>(choice?.is_gate === true ? change("unapproved") : undefined, seen);
+  const own = useFacts<Diff>(choice?.is_gate === true && hasOthers ? change(number) : undefined, seen);
   const [name, setName] = useState("");
   const approve = useRef<HTMLButtonElement>(null);
   const note = useRef<HTMLTextAreaElement>(null);
@@ -56,44 +63,58 @@ export function Gate({ facts, now, send, isSending, focus, draft, setDraft }: Ga
     return <section class="decision"><h2>{capital(choice.question)}</h2><p>Answer this in a terminal of that machine.</p><Advice advice={facts.advice} /></section>;
   }
   const since = known?.since_step === undefined ? "since the run began" : `since you approved step ${known.since_step}`;
-  const number = String(step.number);
+  const scopes: Scopes = [["unapproved", known?.since_step === undefined ? "The whole run" : "Since the last approval", since], [number, "This step", "in this step"]];
+  const shown = hasOthers && of === number ? own : diff;
   return (
     <section class="decision" aria-labelledby="asked">
-      <h2 id="asked">{capital(choice.question)}</h2>
-      <p><strong dir="auto">Step {step.number} of {steps.length}: {step.name}</strong></p>
-      {known !== undefined && (
+      <div class="ask">
+        <div>
+          <h2 id="asked" dir="auto">Step {number} of {steps.length}: {step.name}</h2>
+          {known !== undefined && (
+            <>
+              <p class="faint">Risk: {known.risk}</p>
+              <p class="action" dir="auto">{known.action}</p>
+              <h3>Checks</h3>
+              {known.checks.length === 0
+                ? <p class="wait">No check verifies this step.</p>
+                : <ul class="checks">{known.checks.map((check) => <li key={check.what}><CheckLine check={check} now={now} /></li>)}</ul>}
+              {known.earlier.slice(0, 50).map((warning) => <p key={warning} class="wait">⚠ {warning}</p>)}
+              {known.earlier.length > 50 && <p>{known.earlier.length - 50} more: <code>onloop report</code></p>}
+              {known.review !== undefined && <><h3>Review: {known.review.verdict}</h3><pre class="wraps" tabIndex={0} aria-label="Findings of the review">{known.review.findings}</pre></>}
+              <h3>Changes</h3>
+              {known.changes_unknown === undefined
+                ? <><Stat diff={diff} what={since} />{hasOthers && <Stat diff={own} what="in this step" />}</>
+                : <p class="bad">Changed files are not known: {known.changes_unknown}</p>}
+            </>
+          )}
+        </div>
+        <div class="answers">
+          <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "approve", step: number, name }); }}>
+            {choice.type_name !== undefined && (
+              <>
+                <label for="name">The risk is high. To approve, type the name of the step: <code>{choice.type_name}</code></label>
+                <input id="name" ref={field} value={name} onInput={(event) => setName(event.currentTarget.value)} required autocomplete="off" autocapitalize="off" spellcheck={false} />
+              </>
+            )}
+            <button ref={approve} class="main" disabled={!isReady || isSending}>Approve step {step.number}</button>
+          </form>
+          <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "redo", step: number, reason: draft }).then((answer) => answer?.isDone === true && setDraft("")); }}>
+            <label for="reason">What the agent should do instead</label>
+            <textarea id="reason" ref={note} rows={3} maxLength={4000} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} required />
+            <p class="choices">
+              <button disabled={isSending}>Request changes</button>
+              <Confirmed label="Reject and end the run" question="The run ends; its work is kept." confirm="Reject" isSending={isSending} onConfirm={() => void send({ action: "reject", step: number })} />
+            </p>
+          </form>
+        </div>
+        {known !== undefined && known.said !== "" && <div><h3>The agent said at the end</h3><pre class="wraps" tabIndex={0} aria-label="The end of what the agent said">{known.said}</pre></div>}
+      </div>
+      {known?.changes_unknown === undefined && (
         <>
-          <p class="faint">Risk: {known.risk}</p>
-          <p class="action" dir="auto">{known.action}</p>
-          <h3>Checks</h3>
-          {known.checks.length === 0
-            ? <p class="wait">No check verifies this step.</p>
-            : <ul class="checks">{known.checks.map((check) => <li key={check.what}><CheckLine check={check} now={now} /></li>)}</ul>}
-          {known.earlier.slice(0, 50).map((warning) => <p key={warning} class="wait">⚠ {warning}</p>)}
-          {known.earlier.length > 50 && <p>{known.earlier.length - 50} more: <code>onloop report</code></p>}
-          {known.review !== undefined && <><h3>Review: {known.review.verdict}</h3><pre class="wraps" tabIndex={0} aria-label="Findings of the review">{known.review.findings}</pre></>}
-          {known.said !== "" && <><h3>The agent said at the end</h3><pre class="wraps" tabIndex={0} aria-label="The end of what the agent said">{known.said}</pre></>}
-          <h3>Changes</h3>
-          {known.changes_unknown === undefined ? <DiffView diff={diff} what={since} /> : <p class="bad">Changed files are not known: {known.changes_unknown}</p>}
+          {hasOthers && <Scope scopes={scopes} scope={of === number ? number : "unapproved"} />}
+          <Files key={of} diff={shown} />
         </>
       )}
-      <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "approve", step: number, name }); }}>
-        {choice.type_name !== undefined && (
-          <>
-            <label for="name">The risk is high. To approve, type the name of the step: <code>{choice.type_name}</code></label>
-            <input id="name" ref={field} value={name} onInput={(event) => setName(event.currentTarget.value)} required autocomplete="off" autocapitalize="off" spellcheck={false} />
-          </>
-        )}
-        <button ref={approve} class="main" disabled={!isReady || isSending}>Approve step {step.number}</button>
-      </form>
-      <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "redo", step: number, reason: draft }).then((answer) => answer?.isDone === true && setDraft("")); }}>
-        <label for="reason">What the agent should do instead</label>
-        <textarea id="reason" ref={note} rows={3} maxLength={4000} value={draft} onInput={(event) => setDraft(event.currentTarget.value)} required />
-        <p class="choices">
-          <button disabled={isSending}>Request changes</button>
-          <Confirmed label="Reject and end the run" question="The run ends; its work is kept." confirm="Reject" isSending={isSending} onConfirm={() => void send({ action: "reject", step: number })} />
-        </p>
-      </form>
     </section>
   );
 }
@@ -156,37 +177,43 @@ export function Blocked({ facts, attempt, now, send, isSending, focus }: ActionP
   }, [focus]);
   return (
     <section class="decision" aria-labelledby="asked">
-      <h2 id="asked">{capital(card.now)}</h2>
-      {attempt !== undefined && <Checks attempt={attempt} now={now} />}
-      <form class="decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "retry", step: String(card.step), reason: note }); }}>
-        <label for="note">Note for the next attempt at step {card.step}</label>
-        <textarea id="note" ref={field} rows={3} maxLength={4000} required value={note} onInput={(event) => setNote(event.currentTarget.value)} />
-        <p class="choices">
-          <button class="main" disabled={isSending}>Retry with this note</button>
-          {actions.includes("resume") && <button type="button" disabled={isSending} onClick={() => void send({ action: "resume" })}>Verify again and continue</button>}
-        </p>
-      </form>
+      <div class="ask">
+        <div>
+          <h2 id="asked">Retry step {card.step}</h2>
+          {attempt !== undefined && <Checks attempt={attempt} now={now} />}
+        </div>
+        <form class="answers decide" onSubmit={(event) => { event.preventDefault(); void send({ action: "retry", step: String(card.step), reason: note }); }}>
+          <label for="note">Note for the next attempt at step {card.step}</label>
+          <textarea id="note" ref={field} rows={3} maxLength={4000} required value={note} onInput={(event) => setNote(event.currentTarget.value)} />
+          <p class="choices">
+            <button class="main" disabled={isSending}>Retry with this note</button>
+            {actions.includes("resume") && <button type="button" disabled={isSending} onClick={() => void send({ action: "resume" })}>Verify again and continue</button>}
+          </p>
+        </form>
+      </div>
       <Advice advice={facts.advice} />
     </section>
   );
 }
 
-/** A completed run: what it changed, and then what becomes of it. */
+/** A completed run: the size of its change, what becomes of it, and every changed line. */
 export function Completed({ facts, send, isSending }: ActionProps) {
   const { card, seen, steps } = facts.run;
   const diff = useFacts<Diff>(`/data/run/${card.id}/diff?of=run`, seen);
+  const unchecked = steps.filter(({ symbol }) => symbol !== "✓");
   const asked = (action: string, label: string, question: ComponentChildren, kind: string) =>
     <Confirmed label={label} question={question} confirm={label} kind={kind} isSending={isSending || diff === undefined} onConfirm={() => void send({ action })} />;
   return (
     <section class="decision" aria-labelledby="asked">
       <h2 id="asked">Finish the run</h2>
-      <ul class="checks">{steps.map((step) => <li key={step.number}><Mark symbol={step.symbol} /> <span dir="auto">{step.number}. {step.name}</span> <span class="faint">{step.status}</span></li>)}</ul>
-      <DiffView diff={diff} what="since the run began" />
-      <div class="decide choices">
+      {unchecked.length > 0 && <ul class="checks">{unchecked.map((step) => <li key={step.number}><Mark symbol={step.symbol} /> <span dir="auto">{step.number}. {step.name}</span> <span class="faint">{step.status}</span></li>)}</ul>}
+      <Stat diff={diff} what="since the run began" />
+      <div class="choices">
         {asked("merge", "Merge", <>Merge <code>{card.branch}</code>, then remove it and its worktree.</>, "main")}
         {asked("pr", "Pull request", <>Push <code>{card.branch}</code> and open a pull request.</>, "")}
         {asked("discard", "Discard", <>Remove <code>{card.branch}</code> and its worktree.</>, "no")}
       </div>
+      <Files diff={diff} />
     </section>
   );
 }

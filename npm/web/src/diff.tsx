@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { Colorist, type Piece } from "./colors.js";
 import type { Diff } from "./facts.js";
+import { choose } from "./place.js";
 import { counted } from "./words.js";
 
 interface Line {
@@ -90,23 +91,59 @@ const OPEN_LINES = 400;
 /** Lines of a file that are drawn at once. */
 const LINES_AT_ONCE = 2000;
 
-/** The changed files; `what` is a clause that names the change. */
-export function DiffView({ diff, what }: { diff: Diff | undefined; what: string }) {
+/** Changes of which one is shown: the name for the server, words for a choice, and a clause that names it. */
+export type Scopes = [of: string, words: string, what: string][];
+
+/** Chooses the change that is shown; the address has it unless it is the first. */
+export function Scope({ scopes, scope }: { scopes: Scopes; scope: string }) {
+  return (
+    <label class="scope">
+      <span>Changes of</span>
+      <select value={scope} onChange={(event) => choose({ of: event.currentTarget.value === scopes[0]?.[0] ? "" : event.currentTarget.value })}>
+        {scopes.map(([scope, words]) => <option key={scope} value={scope}>{words}</option>)}
+      </select>
+    </label>
+  );
+}
+
+/** The size of a change, and its files. */
+export function DiffView({ diff, what }: DiffProps) {
+  return <><Stat diff={diff} what={what} /><Files diff={diff} /></>;
+}
+
+interface DiffProps {
+  diff: Diff | undefined;
+  /** A clause that names the change. */
+  what: string;
+}
+
+/** The size of a change, or why it is not known. */
+export function Stat({ diff, what }: DiffProps) {
   const files = useMemo(() => filesOf(diff?.patch ?? ""), [diff?.patch]);
   if (diff === undefined) return <p class="faint">Reading the change…</p>;
-  if (diff.trouble !== undefined) return <p class="bad">The change cannot be shown: {diff.trouble}</p>;
+  if (diff.trouble !== undefined) return <p class="bad">The change {what} cannot be shown: {diff.trouble}</p>;
   if (files.length === 0) return <p>No file changed {what}.</p>;
+  const sum = (of: (file: ChangedFile) => number) => files.reduce((sum, file) => sum + of(file), 0);
+  return (
+    <>
+      <p class="stat"><strong>{counted(files.length, "file")} changed</strong> <span class="good">+{sum((file) => file.added)}</span> <span class="bad">−{sum((file) => file.removed)}</span> {what}</p>
+      {diff.is_cut === true && <p class="wait">This is only the beginning. All of it: <code>onloop diff</code></p>}
+    </>
+  );
+}
+
+/** The changed files. */
+export function Files({ diff }: { diff: Diff | undefined }) {
+  const files = useMemo(() => filesOf(diff?.patch ?? ""), [diff?.patch]);
+  if (files.length === 0) return null;
   const all = files.reduce((sum, file) => sum + file.lines.length, 0);
   let room = OPEN_LINES;
   const isOpen = (file: ChangedFile) => {
     room -= file.lines.length;
     return all <= OPEN_LINES || room >= 0;
   };
-  const [added, removed] = [files.reduce((sum, file) => sum + file.added, 0), files.reduce((sum, file) => sum + file.removed, 0)];
   return (
     <div class="diff">
-      <p class="stat"><strong>{counted(files.length, "file")} changed</strong> <span class="good">+{added}</span> <span class="bad">−{removed}</span> {what}</p>
-      {diff.is_cut === true && <p class="wait">This is only the beginning. All of it: <code>onloop diff</code></p>}
       {files.length > 1 && <Tree files={files} />}
       {files.map((file, index) => <FileView key={file.path} file={file} index={index} isOpen={isOpen(file)} />)}
     </div>
@@ -130,7 +167,7 @@ function Tree({ files }: { files: ChangedFile[] }) {
     <nav class="tree" aria-label="Changed files">
       {[...folders].map(([folder, inside]) => (
         <div key={folder}>
-          {folder !== "" && <p class="faint">{folder}/</p>}
+          {(folder !== "" || folders.size > 1) && <p class="faint">{folder === "" ? "." : folder}/</p>}
           <ul>
             {inside.map(([file, index]) => (
               <li key={file.path}>

@@ -173,6 +173,8 @@ export interface Attempt {
   result: string;
   reason?: string;
   output: string;
+  /** The run's own checkpoint of its files; work beside others has none. */
+  checkpoint?: string;
   agent?: string;
   model?: string;
   tokens?: number;

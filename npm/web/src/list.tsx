@@ -22,7 +22,7 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
   const waiting = runs.filter((run) => run.state === "waits");
   const killed = autos.filter((auto) => facts.states[auto.state]?.needs_person === true);
   const count = waiting.length + calls.length + killed.length;
-  const shown = filtered(runs, query);
+  const shown = filtered(runs, facts.states, query);
   const [most, setMost] = useState(INBOX_AT_ONCE);
   const [mostRuns, setMostRuns] = useState(RUNS_AT_ONCE);
   const rows = shown.slice(0, mostRuns);
@@ -82,12 +82,15 @@ export function List({ facts, query, look }: { facts: Board; query: URLSearchPar
   );
 }
 
-function filtered(runs: Card[], query: URLSearchParams): Card[] {
+/** Several states have the same words, which stand for all of them. */
+const wordsOf = (state: string, states: Record<string, State>): string => states[state]?.words ?? state;
+
+function filtered(runs: Card[], states: Record<string, State>, query: URLSearchParams): Card[] {
   const [state, repository] = [query.get("state"), query.get("repository")];
   const words = (query.get("q") ?? "").toLowerCase().split(/\s+/);
   return runs.filter((run) => {
     const text = [run.id, run.intent, run.repository, run.branch, run.agent, run.now, run.step_name].join("\n").toLowerCase();
-    return (state === null || run.state === state) && (repository === null || run.repository === repository) && words.every((word) => text.includes(word));
+    return (state === null || wordsOf(run.state, states) === wordsOf(state, states)) && (repository === null || run.repository === repository) && words.every((word) => text.includes(word));
   });
 }
 
@@ -100,11 +103,14 @@ interface FiltersProps {
 }
 
 function Filters({ runs, states, query, shown, search }: FiltersProps) {
-  const counts = new Map<string, number>();
-  for (const run of runs) counts.set(run.state, (counts.get(run.state) ?? 0) + 1);
+  const chips = new Map<string, { state: string; count: number }>();
+  for (const state of Object.keys(states)) {
+    const words = wordsOf(state, states);
+    const count = runs.filter((run) => run.state === state).length;
+    if (count > 0) chips.set(words, { state: chips.get(words)?.state ?? state, count: count + (chips.get(words)?.count ?? 0) });
+  }
   const repositories = [...new Set(runs.map((run) => run.repository))].filter((name) => name !== "").sort();
-  const present = query.get("state") ?? "";
-  const named = Object.keys(states).filter((state) => counts.has(state));
+  const present = wordsOf(query.get("state") ?? "", states);
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <label class="hidden" for="search">Search runs</label>
@@ -118,22 +124,15 @@ function Filters({ runs, states, query, shown, search }: FiltersProps) {
         {repositories.map((name) => <option key={name} value={name}>{name}</option>)}
       </select>
       <div class="chips" role="group" aria-label="State">
-        {["", ...named].map((state) => (
-          <button key={state} type="button" class="chip" aria-pressed={state === present} onClick={() => choose({ state })}>
-            {state === "" ? "All" : <><Mark symbol={states[state]?.mark ?? ""} /> {labelOf(state, states)}</>}{" "}
-            <span class="faint">{state === "" ? runs.length : counts.get(state)}</span>
+        {[["All", { state: "", count: runs.length }] as const, ...chips].map(([words, { state, count }]) => (
+          <button key={state} type="button" class="chip" aria-pressed={wordsOf(state, states) === present} onClick={() => choose({ state })}>
+            {state !== "" && <Mark symbol={states[state]?.mark ?? ""} />} {words} <span class="faint">{count}</span>
           </button>
         ))}
       </div>
       <span class="hidden" role="status">{counted(shown, "run")} shown</span>
     </form>
   );
-}
-
-/** Several states have the same words; the rarer one is told apart by its own. */
-function labelOf(state: string, states: Record<string, State>): string {
-  const words = states[state]?.words ?? state;
-  return state === "idle" || state === "paused" ? `${words} (${state})` : words;
 }
 
 function WaitingRun({ run, now }: { run: Card; now: number }) {

@@ -1,9 +1,10 @@
 // One run: its steps and attempts on the left, what one attempt left on the right.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Checks } from "./checks.js";
 import { Actions, Advice, Blocked, Completed, Confirmed, Gate, capital, hasDecision, useSend } from "./decision.js";
-import { DiffView } from "./diff.js";
+import { DiffView, Scope, type Scopes } from "./diff.js";
 import type { Attempt, Diff, RunFacts, Step, TextLine } from "./facts.js";
 import { useKeys } from "./keys.js";
 import { useFacts, useNow } from "./live.js";
@@ -11,7 +12,7 @@ import { Log } from "./log.js";
 import { Ago, Answer, Link, Mark, StepGraph } from "./parts.js";
 import { choose, go } from "./place.js";
 import { Timeline } from "./timeline.js";
-import { between, clock, duration, money, tokens, workedMs } from "./words.js";
+import { between, clock, counted, duration, money, tokens, workedMs } from "./words.js";
 
 const TABS = ["decision", "log", "diff", "checks", "prompt", "events"] as const;
 type Tab = (typeof TABS)[number];
@@ -30,7 +31,9 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
   const tabs = TABS.filter((tab) => tab !== "decision" || hasDecision(facts));
   const named = tabs.find((tab) => tab === query.get("tab"));
   const tab = named ?? tabs[0] ?? "log";
-  const move = (by: number) => choose({ step: String(within(number + by, steps.length)), attempt: "", tab: tab === "decision" ? "log" : tab });
+  // Who leaves the decision for an attempt asks what that attempt changed.
+  const next = tab === "decision" ? "diff" : tab;
+  const move = (by: number) => choose({ step: String(within(number + by, steps.length)), attempt: "", tab: next });
   useKeys({
     j: () => move(1),
     k: () => move(-1),
@@ -62,12 +65,13 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
         <Actions facts={facts} send={send} isSending={isSending} />
         {!hasDecision(facts) && <Advice advice={facts.advice} />}
       </header>
-      <nav class="steps" aria-label="Steps">
-        <h2>{card.done} of {card.steps} {card.steps === 1 ? "step" : "steps"} done</h2>
-        {facts.run.graph !== undefined && <StepGraph graph={facts.run.graph} selected={number} />}
+      <Steps facts={facts} selected={steps[number - 1]}>
         <ol>
           {steps.map((step) => (
-            <StepItem key={step.number} step={step} isSelected={step.number === number} attempts={step.number === number ? attempts : undefined} attempt={attempt} tab={tab} />
+            <StepItem
+              key={step.number} step={step} isSelected={step.number === number} attempts={step.number === number ? attempts : undefined} attempt={attempt} next={next}
+              reason={card.state === "blocked" && step.number === card.step ? undefined : step.reason}
+            />
           ))}
         </ol>
         <dl class="facts">
@@ -76,12 +80,12 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
           <dt>Workflow</dt><dd>{facts.run.workflow}</dd>
           <dt>Report</dt><dd>{facts.run.report}</dd>
         </dl>
-      </nav>
+      </Steps>
       <section class="evidence" aria-label="Evidence">
         <Tabs tabs={tabs} tab={tab} />
         <div class="panel" id="panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
           {tab === "decision" && (choice !== undefined
-            ? <Gate key={choice.step} facts={facts} now={now} send={send} isSending={isSending} focus={query.get("focus")} draft={draft} setDraft={setDraft} />
+            ? <Gate key={choice.step} facts={facts} now={now} send={send} isSending={isSending} focus={query.get("focus")} of={query.get("of")} draft={draft} setDraft={setDraft} />
             : actions.includes("retry")
               ? <Blocked key={card.step} facts={facts} attempt={attempt} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
               : <Completed facts={facts} send={send} isSending={isSending} />)}
@@ -90,7 +94,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
             <>
               <div class="attempt">
                 <AttemptHead step={steps[number - 1]} attempt={attempt} now={now} />
-                {actions.includes("undo") && attempt.acted_at !== undefined && (
+                {actions.includes("undo") && attempt.checkpoint !== undefined && (
                   <Confirmed
                     label="Undo to here" confirm="Undo" kind="quiet" isSending={isSending}
                     question={`The files become those after attempt ${attempt.number} at step ${number}; what is there now is kept.`}
@@ -110,6 +114,43 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
   );
 }
 
+/** The steps, which a narrow page folds behind the selected one. */
+function Steps({ facts, selected, children }: { facts: RunFacts; selected: Step | undefined; children: ComponentChildren }) {
+  const { card, graph, steps } = facts.run;
+  const isNarrow = useIsNarrow();
+  const fold = useRef<HTMLDetailsElement>(null);
+  const chosen = (event: MouseEvent) => {
+    if (!isNarrow || fold.current === null || !(event.target instanceof Element) || event.target.closest("button") === null) return;
+    fold.current.open = false;
+    fold.current.querySelector("summary")?.focus();
+  };
+  return (
+    <nav class="steps" aria-label="Steps">
+      <details ref={fold} open={!isNarrow} onClick={chosen}>
+        <summary>
+          <h2>{card.done} of {counted(card.steps, "step")} done</h2>
+          {isNarrow && selected !== undefined && <span><Mark symbol={selected.symbol} /> <span dir="auto">Step {selected.number} of {steps.length}: {selected.name}</span></span>}
+        </summary>
+        {graph !== undefined && <StepGraph graph={graph} selected={selected?.number ?? 0} />}
+        {children}
+      </details>
+    </nav>
+  );
+}
+
+const NARROW = matchMedia("(max-width: 56rem)");
+
+function useIsNarrow(): boolean {
+  const [isNarrow, set] = useState(NARROW.matches);
+  useEffect(() => {
+    const changed = () => set(NARROW.matches);
+    changed();
+    NARROW.addEventListener("change", changed);
+    return () => NARROW.removeEventListener("change", changed);
+  }, []);
+  return isNarrow;
+}
+
 const within = (number: number, last: number): number => Math.max(1, Math.min(last, number || 1));
 
 interface StepProps {
@@ -117,26 +158,29 @@ interface StepProps {
   isSelected: boolean;
   attempts: Attempt[] | undefined;
   attempt: Attempt | undefined;
-  tab: Tab;
+  /** The tab that shows an attempt which is chosen. */
+  next: Tab;
+  reason: string | undefined;
 }
 
-function StepItem({ step, isSelected, attempts, attempt, tab }: StepProps) {
+function StepItem({ step, isSelected, attempts, attempt, next, reason }: StepProps) {
   const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isSelected) item.current?.scrollIntoView({ block: "nearest" });
   }, [isSelected]);
   const took = between(step.started_at, step.completed_at);
-  const next = tab === "decision" ? "log" : tab;
+  // The run learns of the attempts of work beside others when that work is merged.
+  const isCounted = step.attempts > 0 && !(step.symbol === "→" && step.fork !== undefined);
   return (
     <li ref={item}>
       <button type="button" class="step" aria-current={isSelected ? "step" : undefined} onClick={() => choose({ step: String(step.number), attempt: "", tab: next })}>
         <Mark symbol={step.symbol} />
         <span class="name" dir="auto">{step.number}. {step.name}</span>
         <span class="faint">
-          {step.status}{step.attempts > 0 && `, attempt ${step.attempts} of ${step.limit}`}{took !== undefined && `, ${duration(took)}`}
+          {step.status}{isCounted && `, attempt ${step.attempts} of ${step.limit}`}{took !== undefined && `, ${duration(took)}`}
         </span>
         {step.fork !== undefined && <span class="faint">{step.fork}</span>}
-        {step.reason !== undefined && <span class="bad" dir="auto">{step.reason}</span>}
+        {reason !== undefined && <span class="bad" dir="auto">{reason}</span>}
       </button>
       {attempts !== undefined && attempts.length > 1 && (
         <ul class="attempts">
@@ -203,7 +247,7 @@ interface PartProps {
 function AttemptPart({ id, tab, step, attempt, version, now, of }: PartProps) {
   const name = `${step}-${attempt.number}`;
   const text = useFacts<TextLine[]>(tab === "log" || tab === "prompt" ? `/data/run/${id}/${tab}?attempt=${name}` : undefined, version);
-  const scopes: [string, string, string][] = [
+  const scopes: Scopes = [
     [name, "This attempt", "in this attempt"],
     [String(step), "This step", "in this step"],
     ["unapproved", "Since the last approval", "since the last approval"],
@@ -223,12 +267,7 @@ function AttemptPart({ id, tab, step, attempt, version, now, of }: PartProps) {
     case "diff":
       return (
         <>
-          <label class="scope">
-            <span>Changes of</span>
-            <select value={scope} onChange={(event) => choose({ of: event.currentTarget.value === name ? "" : event.currentTarget.value })}>
-              {scopes.map(([scope, words]) => <option key={scope} value={scope}>{words}</option>)}
-            </select>
-          </label>
+          <Scope scopes={scopes} scope={scope} />
           <DiffView key={scope} diff={diff} what={what} />
         </>
       );
