@@ -25,7 +25,7 @@ pub struct DiffArgs {
 
 /// `onloop diff`: prints a patch.
 pub(crate) async fn diff(io: &Io, args: &DiffArgs) -> Result<Exit, CommandError> {
-    show(io, args).await?;
+    Box::pin(show(io, args)).await?;
     Ok(Exit::Done)
 }
 

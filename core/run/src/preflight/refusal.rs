@@ -260,8 +260,8 @@ impl PlacementRefusal {
             RefusalCode::InProgress,
             format!("a `git {command}` is in progress in `{}`", text::one_line(root)),
             vec![
-                remedy(&format!("git {command} --continue"), again),
-                remedy(&format!("git {command} --abort"), "or undo it, then run this again"),
+                remedy(format!("git {command} --continue"), again),
+                remedy(format!("git {command} --abort"), "or undo it, then run this again"),
             ],
         )
     }

@@ -56,7 +56,7 @@ impl WorkerArgs {
         }
         let (key_file, ca_file) = (self.key_file.as_deref(), self.ca_file.as_deref());
         let config = FleetConfig::with(self.server.as_deref(), key_file, ca_file)
-            .map_err(|error| Refusal::refused(error))?;
+            .map_err(Refusal::refused)?;
         super::make_folder(&self.repos).map_err(Refusal::refused)?;
         let repos = self
             .repos

@@ -207,9 +207,9 @@ fn give_back(worker: &Worker, lease: &Lease, state: QueueState) {
 fn clean(worker: &Worker, lease: &Lease) {
     let runs = worker.settings.runs();
     let state = queue_state::of_copy(&runs.to_string_lossy(), &lease.run_id);
-    if matches!(state, QueueState::Finished { .. }) {
-        if let Err(error) = clone::forget(&worker.settings.repos, &lease.run_id) {
-            warn!("run {}: its clone stays: {error}", lease.run_id);
-        }
+    if matches!(state, QueueState::Finished { .. })
+        && let Err(error) = clone::forget(&worker.settings.repos, &lease.run_id)
+    {
+        warn!("run {}: its clone stays: {error}", lease.run_id);
     }
 }
