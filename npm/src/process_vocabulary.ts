@@ -145,6 +145,11 @@ export interface Confinement {
    * name. A new link is removed when the program ends.
    */
   without_links?: string[];
+  /**
+   * Git folders whose configuration, and that of their submodules, is shown without credentials.
+   * Only bubblewrap shows a file in the place of another.
+   */
+  without_credentials?: string[];
   /** A git folder of the program's own in the place of the repository's. Needs bubblewrap. */
   git?: PrivateGit | null;
   /** The network. */

@@ -289,10 +289,12 @@ fn repository(git: &GitPlace, folder: &str, confinement: &mut Confinement) {
         GitPlace::Unknown { git } => {
             confinement.may_read.push(format!("{folder}/.git"));
             confinement.may_read.extend(git.clone());
+            confinement.without_credentials.extend(git.clone());
         }
         GitPlace::Main { git, worktrees, modules } => {
             confinement.may_write.push(git.clone());
             confinement.without_links.push(git.clone());
+            confinement.without_credentials.push(git.clone());
             confinement.may_read.extend(below(git, &OF_REPOSITORY));
             confinement.others_write.extend(worktrees.iter().cloned());
             confinement.may_read.extend(worktrees.iter().flat_map(|own| below(own, &OF_WORKTREE)));
@@ -300,6 +302,7 @@ fn repository(git: &GitPlace, folder: &str, confinement: &mut Confinement) {
         }
         GitPlace::Linked { git, common } => {
             confinement.may_read.push(common.clone());
+            confinement.without_credentials.push(common.clone());
             confinement.may_write.push(git.clone());
             confinement.may_write.extend(below(common, &TO_COMMIT));
             confinement.without_links.push(git.clone());
@@ -400,6 +403,7 @@ mod tests {
         for (path, _) in confinement.rules() {
             assert!(!is_within(path, "/home/u/repo/.git"), "{path}");
         }
+        assert_eq!(confinement.without_credentials, [""; 0], "its configuration is clean");
         assert_eq!(confinement.without_links, Vec::<String>::new());
         let scene = Surroundings { git: Some(GitPlace::Unknown { git: None }), ..scene };
         let confinement = decide(&scene, Network::All, None).unwrap();

@@ -36,6 +36,10 @@ pub struct Confinement {
     /// name. A new link is removed when the program ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_links: Vec<String>,
+    /// Git folders whose configuration, and that of their submodules, is shown without credentials.
+    /// Only bubblewrap shows a file in the place of another.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_credentials: Vec<String>,
     /// A git folder of the program's own in the place of the repository's. Needs bubblewrap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<PrivateGit>,

@@ -144,6 +144,25 @@ fn git_knows_the_user_without_the_credentials() {
     }
 }
 
+#[test]
+fn the_configuration_of_a_repository_has_no_credentials() {
+    let url = format!("[remote \"origin\"]\n\turl = https://u:{SECRET}@example.org/r.git\n");
+    let line = "cat $(git rev-parse --git-common-dir)/{config,modules/a/b/config}; \
+                git config --get user.name; git -C \"$PWD\" remote";
+    for folder in ["repo", "wt"] {
+        let place = Place::new();
+        let own = place.read("repo/.git/config");
+        place.write("repo/.git/config", &format!("{own}{url}"));
+        place.write("repo/.git/modules/a/b/config", &format!("[core]\n\tbare = false\n{url}"));
+        place.write("repo/.git/modules/a/b/HEAD", "ref: refs/heads/main\n");
+        let run = place.confine_in(folder, &["--with", "bubblewrap"], line);
+        assert!(!run.stdout.contains(SECRET), "{folder}: {run:?}");
+        assert!(run.stdout.contains("bare = false\n[remote \"origin\"]"), "{folder}: {run:?}");
+        assert!(run.stdout.ends_with("Somebody\norigin\n"), "{folder}: {run:?}");
+        assert!(place.read("repo/.git/config").contains(SECRET), "{folder}");
+    }
+}
+
 /// A run in the checkout itself, whose agent is a script.
 fn run(place: &Place, mechanism: &str, more: &str, (script, verify): (&str, &str)) -> String {
     place.write(

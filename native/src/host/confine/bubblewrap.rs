@@ -4,6 +4,7 @@
 //! the confined program's environment can neither change `bwrap`, as `LD_PRELOAD` would, nor appear
 //! in the process list.
 
+mod credentials;
 mod remembered;
 
 use std::ffi::{OsStr, OsString};
@@ -144,6 +145,11 @@ pub(super) fn wrap(
     let mut inherited = Vec::new();
     if let Some(git) = &confinement.git {
         inherited = private_folder(git, contents, &mut words).map_err(failed)?;
+    }
+    for (path, text) in credentials::clean_configurations(confinement) {
+        let file = in_memory(text.as_bytes()).map_err(failed)?;
+        words.extend(["--ro-bind-data".into(), file.as_raw_fd().to_string().into(), path.into()]);
+        inherited.push(file);
     }
     if let Some(folder) = command.get_current_dir() {
         words.push("--chdir".into());
