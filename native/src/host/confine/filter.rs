@@ -71,6 +71,10 @@ const SHARED: &[c_long] = &[
 /// `TIOCSTI` inserts input into a terminal; `TIOCLINUX` does it through the console's clipboard.
 const TERMINAL: [u64; 2] = [0x5412, 0x541C];
 
+/// What begins to trace another process. Once a program has stopped the first process of its sandbox,
+/// the sandbox never ends.
+const TRACE: [libc::c_uint; 2] = [libc::PTRACE_ATTACH as _, libc::PTRACE_SEIZE as _];
+
 /// The allowed sockets and shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
@@ -103,15 +107,13 @@ fn rules(wanted: &Wanted) -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler
     }
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
         refused.into_iter().map(|call| (call, Vec::new())).collect();
-    let typing = TERMINAL.iter().map(|&code| {
-        SeccompRule::new(vec![SeccompCondition::new(
-            1,
-            SeccompCmpArgLen::Dword,
-            SeccompCmpOp::Eq,
-            code,
-        )?])
-    });
+    let is = |argument, value: u64| {
+        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
+    };
+    let typing = TERMINAL.iter().map(|&code| SeccompRule::new(vec![is(1, code)?]));
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
+    let tracing = TRACE.iter().map(|&how| SeccompRule::new(vec![is(0, how.into())?, is(1, 1)?]));
+    rules.insert(libc::SYS_ptrace, tracing.collect::<Result<_, _>>()?);
     let others = families(wanted).into_iter().map(|family| {
         SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family as u64)
     });
