@@ -69,6 +69,17 @@ const CREDENTIALS: &[&str] = &[
     ".fly/config.yml",
     ".config/firebase/x.json",
     "notes/passwords.txt",
+    ".rye/credentials",
+    ".opam/plugins/opam-publish/token",
+    ".npm-global/etc/npmrc",
+    ".nvm/versions/node/v20.1.0/etc/npmrc",
+    "miniforge3/.condarc",
+];
+
+/// Configurations that are seen without credentials only, and their text with some.
+const CONFIGURATIONS: &[(&str, &str)] = &[
+    (".cargo/config.toml", "[registries.a]\ntoken = "),
+    (".config/go/env", "GOPROXY=https://u:hidden-7f3a@example.org # "),
 ];
 
 #[test]
@@ -77,6 +88,9 @@ fn no_credentials_of_a_home_can_be_read() {
         let place = Place::new();
         for path in CREDENTIALS {
             place.write(&format!("home/{path}"), &format!("{SECRET}\n"));
+        }
+        for (path, text) in CONFIGURATIONS {
+            place.write(&format!("home/{path}"), &format!("{text}{SECRET}\n"));
         }
         let one_by_one: String =
             CREDENTIALS.iter().map(|path| format!("cat ~/'{path}'; ")).collect();

@@ -39,10 +39,15 @@ impl ToolFolder {
 
     /// What of it is seen and not written. No folder from which programs are started is a cache.
     pub fn visible(&self) -> impl Iterator<Item = String> {
-        self.used(&[Use::Read])
+        self.used(&[Use::Read, Use::Config])
     }
 
-    /// What of it is hidden, though it lies in what is seen.
+    /// What of that is seen only where it has no credentials.
+    pub fn configurations(&self) -> impl Iterator<Item = String> {
+        self.used(&[Use::Config])
+    }
+
+    /// What of it is hidden, though it lies in what is seen. A part may be `*`, any name.
     pub fn hidden(&self) -> impl Iterator<Item = String> {
         self.used(&[Use::Hidden])
     }

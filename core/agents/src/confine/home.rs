@@ -8,6 +8,7 @@ const TABLE: &str = include_str!("home.tsv");
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
     Read,
+    Config,
     Cache,
     CacheFile,
     Hidden,
@@ -22,6 +23,7 @@ pub(super) enum Use {
 words! {
     impl pub Use {
         Read = "read",
+        Config = "config",
         Cache = "cache",
         CacheFile = "cache-file",
         Hidden = "hidden",

@@ -58,6 +58,13 @@ impl HomeView {
                 visible.extend(others.iter().flat_map(ToolFolder::visible));
             }
         }
+        for path in tools.iter().flat_map(ToolFolder::configurations) {
+            if let Some((text, clean)) = configuration(io, &path).await
+                && clean != text
+            {
+                visible.retain(|other| *other != path);
+            }
+        }
         let read = allowed("run.confine_read", &config.confine_read)?;
         let gitconfig = git_configuration(io, home, &mut visible).await;
         visible.extend_from_slice(read.paths());
@@ -66,7 +73,16 @@ impl HomeView {
         let mut caches: Vec<String> = tools.iter().flat_map(ToolFolder::caches).collect();
         let more = allowed("run.confine_caches", &config.confine_caches)?;
         caches.extend_from_slice(more.paths());
-        let hidden = tools.iter().flat_map(ToolFolder::hidden).collect();
+        let mut hidden = Vec::new();
+        for path in tools.iter().flat_map(ToolFolder::hidden) {
+            match path.split_once("/*/") {
+                Some((folder, rest)) => {
+                    let names = io.list(folder).await.unwrap_or_default();
+                    hidden.extend(names.iter().map(|name| format!("{folder}/{name}/{rest}")));
+                }
+                None => hidden.push(path),
+            }
+        }
         Ok(HomeView { homes, tools, caches, visible, hidden, programs, gitconfig })
     }
 }
@@ -90,9 +106,7 @@ async fn git_configuration(
     let files = [format!("{above}/git/config"), format!("{home}/.gitconfig")];
     let (mut all, mut has_credentials) = (String::new(), false);
     for file in &files {
-        let Ok((bytes, _)) = io.read(file, GIT_CONFIG_BYTES).await else { continue };
-        let text = String::from_utf8_lossy(&bytes);
-        let clean = without_credentials(&text);
+        let Some((text, clean)) = configuration(io, file).await else { continue };
         has_credentials |= clean != text;
         all += &clean;
         all.push('\n');
@@ -102,6 +116,14 @@ async fn git_configuration(
     }
     visible.retain(|path| !files.contains(path));
     Some(all)
+}
+
+/// The text of a configuration, and what of it is no credentials; `None`: there is no such file.
+async fn configuration(io: &Io, file: &str) -> Option<(String, String)> {
+    let (bytes, _) = io.read(file, GIT_CONFIG_BYTES).await.ok()?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let clean = without_credentials(&text);
+    Some((text, clean))
 }
 
 /// The virtual environments of Python that folders of programs belong to: the programs there need the
