@@ -219,7 +219,7 @@ fn the_other_worktrees_of_a_main_checkout_stay_as_they_are() {
 
 #[test]
 fn nothing_is_planted_where_an_agent_would_obey_it() {
-    const KEPT: [&str; 9] = [
+    const KEPT: [&str; 13] = [
         ".claude/settings.json",
         ".claude/settings.local.json",
         ".claude/hooks/a",
@@ -227,6 +227,10 @@ fn nothing_is_planted_where_an_agent_would_obey_it() {
         ".mcp.json",
         ".codex/config.toml",
         ".opencode/plugin/a.js",
+        ".opencode/opencode.jsonc",
+        ".opencode/tool/a.js",
+        ".qwen/settings.json",
+        ".envrc",
         ".cursor/hooks.json",
         "opencode.json",
     ];

@@ -173,6 +173,10 @@ pub(super) const OBEYED: &[&str] = &[
     "mkdir -p .opencode/plugin && echo x > .opencode/plugin/a.js",
     "mkdir -p .cursor && echo x > .cursor/hooks.json",
     "echo x > opencode.json",
+    "echo x > .opencode/opencode.jsonc || { mkdir .opencode; echo x > .opencode/opencode.jsonc; }",
+    "mkdir -p .opencode/tool && echo x > .opencode/tool/a.js",
+    "mkdir -p .qwen && echo x > .qwen/settings.json",
+    "echo x > .envrc",
 ];
 
 /// The same in a main checkout.
