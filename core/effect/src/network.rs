@@ -210,7 +210,8 @@ impl FromStr for Network {
             // It would be a host, which is hardly what a misspelt word means.
             word if is_plain_word(word) && word != "localhost" => {
                 let word = text::ellipsis(word, 80);
-                Err(invalid(format!("`{word}` is not `all`, `loopback` or `none`")))
+                let why = "is not `all`, `loopback` or `none`; a host without a dot is written";
+                Err(invalid(format!("`{word}` {why} `{word}.`")))
             }
             names => Network::of_names(names.split(',').map(str::trim)),
         }
@@ -271,6 +272,7 @@ mod tests {
             assert_eq!(serde_json::from_str::<Network>(&stored).unwrap(), network, "{stored}");
         }
         assert_eq!("Example.COM.".parse::<Network>().unwrap().to_string(), "example.com");
+        assert!("vm.".parse::<Network>().unwrap().allows("vm", 80));
         let stored = serde_json::to_value("a.b,@localhost".parse::<Network>().unwrap()).unwrap();
         assert_eq!(stored, serde_json::json!({"names": ["a.b", "@localhost"]}));
     }
@@ -279,7 +281,10 @@ mod tests {
     fn what_is_not_a_name_is_refused_with_a_reason() {
         for (text, reason) in [
             ("", "`` is not a host name or an IP address, without a port"),
-            ("lopback", "`lopback` is not `all`, `loopback` or `none`"),
+            (
+                "vm",
+                "`vm` is not `all`, `loopback` or `none`; a host without a dot is written `vm.`",
+            ),
             ("a,all", "`all` is not a name; `network: all` stands alone"),
             ("*", "`*` is not a name; `network: all` stands alone"),
             ("*.com", "`*.com` is not `*.` and a name of at least two parts"),
