@@ -47,6 +47,9 @@ fn everyday_git_works_and_the_branch_alone_is_imported() {
         let log = said(&place, "repo", &["log", "--format=%s", "-4", branch]);
         assert_eq!(log, "Merge\nOther\nSide\nMade", "{options:?}");
         assert_eq!(said(&place, "repo", &["tag"]), "", "{options:?}");
+        let left = "commits outside of branch `hotl/try`, which are removed with the run: \
+                    refs/heads/next. Only";
+        assert!(crate::flat(&done.stderr).contains(left), "{options:?}: {}", done.stderr);
         let branches = said(&place, "repo", &["branch", "--format=%(refname:short)"]);
         let expected: Vec<&str> = ["elsewhere", "hotl/try", "main", "work"].into();
         assert_eq!(branches.lines().collect::<Vec<_>>(), expected, "{options:?}");

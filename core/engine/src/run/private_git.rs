@@ -17,13 +17,21 @@ use onloop_effect::{
 use onloop_run::{SandboxStatus, Worker, WorkerSandbox};
 use onloop_syntax::{limits, text};
 
-/// Packs what the branch and the index have and the repository lacks. It runs confined and offline,
-/// and what it writes is checked afterwards.
+/// Names other branches, tags and stashes whose commits the repository lacks, then packs what the branch
+/// and the index have and the repository lacks. It runs confined and offline, and what it writes is
+/// checked afterwards.
 const PACK: &str = r#"
 tip=$(git rev-parse --verify --quiet "refs/heads/$ONLOOP_BRANCH^{commit}") || {
     echo "the branch is gone in it" >&2; exit 1; }
 tree=$(git write-tree 2>/dev/null) || tree=$(git rev-parse "$tip^{tree}") || exit
 echo "$tip $tree"
+base="$(git rev-parse --git-common-dir)/base/objects"
+git for-each-ref --format='%(objectname) %(refname)' refs/heads refs/tags refs/stash >"$TMPDIR/refs"
+cut -d' ' -f1 "$TMPDIR/refs" | GIT_OBJECT_DIRECTORY="$base" git cat-file --batch-check |
+    sed -n 's/ missing$//p' >"$TMPDIR/missing"
+grep -F -f "$TMPDIR/missing" "$TMPDIR/refs" | head -n 20 | while read -r id name; do
+    git merge-base --is-ancestor "$id" "$tip" || echo "$name"
+done
 test "$tip $tree" = "$ONLOOP_IMPORTED" && exit
 mkdir "$TMPDIR/import" || exit
 printf '%s\n' "$tip" "$tree" "^$ONLOOP_HEAD" |
@@ -53,12 +61,14 @@ impl PrivateFolder {
 }
 
 /// What was imported last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Imported {
     branch: String,
     commit: String,
     /// The tree of the index; empty: nothing was imported since the folder was made.
     tree: String,
+    /// Names of other branches, tags and stashes with commits that the repository lacks.
+    left: String,
 }
 
 impl Imported {
@@ -66,11 +76,13 @@ impl Imported {
         let (bytes, _) = io.read(&paths.imported(), limits::GIT_FILE_BYTES).await.ok()?;
         let said = String::from_utf8(bytes).ok()?;
         let mut words = said.lines().map(str::to_owned);
-        Some(Imported { branch: words.next()?, commit: words.next()?, tree: words.next()? })
+        let mut next = || words.next();
+        Some(Imported { branch: next()?, commit: next()?, tree: next()?, left: next()? })
     }
 
     async fn write(&self, io: &Io, paths: &Paths) -> Result<(), Failure> {
-        let bytes = format!("{}\n{}\n{}\n", self.branch, self.commit, self.tree).into_bytes();
+        let bytes = format!("{}\n{}\n{}\n{}\n", self.branch, self.commit, self.tree, self.left);
+        let bytes = bytes.into_bytes();
         io.write(&paths.imported(), bytes, Expect::Any, Durability::Durable).await.map(drop)
     }
 }
@@ -98,7 +110,7 @@ async fn kept(io: &Io, store: &Store) -> Option<PrivateFolder> {
     let last = Imported::read(io, paths).await;
     if last.is_none_or(|last| (&last.branch, &last.commit) != (&branch, &commit)) {
         let _ = io.remove(&folder).await;
-        let begun = Imported { branch: branch.clone(), commit, tree: String::new() };
+        let begun = Imported { branch: branch.clone(), commit, ..Imported::default() };
         begun.write(io, paths).await.ok()?;
     }
     Some(PrivateFolder::Kept { folder, branch })
@@ -139,8 +151,18 @@ pub(crate) async fn import(
     let PrivateFolder::Kept { folder, branch } = private else { return Ok(()) };
     let paths = store.paths().clone();
     let Some(last) = Imported::read(io, &paths).await else { return Ok(()) };
+    let before = last.left.clone();
     match import_after(io, store, sandbox, (folder, branch), last).await {
-        Ok(()) => Ok(()),
+        Ok(None) => Ok(()),
+        Ok(Some(left)) => {
+            if !left.is_empty() && left != before {
+                store.note(format!(
+                    "warning: the agent has commits outside of branch `{branch}`, which are removed \
+                     with the run: {left}. Only the branch is imported: have them merged into it"
+                ));
+            }
+            Ok(())
+        }
         Err(failure) if failure.is_interrupted() => Err(failure),
         Err(failure) => {
             let why = text::one_line(&failure.message);
@@ -156,13 +178,14 @@ pub(crate) async fn import(
     }
 }
 
+/// Returns what else is in the folder; `None`: nothing is known of it.
 async fn import_after(
     io: &Io,
     store: &Store,
     sandbox: &Sandbox,
     (folder, branch): (&str, &str),
     last: Imported,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     let root = store.run().place.execution_root.clone();
     let spec = ProcessSpec::shell(Shell::Sh, PACK)
         .in_folder(&root)
@@ -179,13 +202,13 @@ async fn import_after(
     let folder = GitFolder::Kept(folder.to_owned());
     let extent = (NetworkRequest::exactly(Network::None), &needs);
     let (spec, _, confined) = sandbox.put_in_force(io, &root, spec, extent, folder).await?;
-    let Some(confined) = confined else { return Ok(()) };
+    let Some(confined) = confined else { return Ok(None) };
     let imported = match confined.confinement.git {
         // The repository is one whose folder of git cannot be replaced.
-        None => Ok(()),
+        None => Ok(None),
         Some(_) => {
             let pack = format!("{}/import/pack", confined.temporary());
-            take(io, store, spec, (pack, branch), last).await
+            take(io, store, spec, (pack, branch), last).await.map(Some)
         }
     };
     confined.remove(io).await;
@@ -198,7 +221,7 @@ async fn take(
     spec: ProcessSpec,
     (pack, branch): (String, &str),
     last: Imported,
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     let end = io.process(spec).await?;
     match end.status {
         ProcessStatus::Exited(0) => {}
@@ -212,12 +235,18 @@ async fn take(
         }
     }
     let said = end.stdout.text();
-    let Some((commit, tree)) = said.trim().split_once(' ') else {
+    let mut lines = said.lines();
+    let Some((commit, tree)) = lines.next().and_then(|line| line.trim().split_once(' ')) else {
         return Err(Failure::new(FailureKind::Conflict, "its folder of git names no commit"));
     };
-    let now = Imported { branch: last.branch, commit: commit.to_owned(), tree: tree.to_owned() };
+    let left: Vec<String> = lines.map(|name| text::ellipsis(&text::one_line(name), 100)).collect();
+    let (commit, tree, left) = (commit.to_owned(), tree.to_owned(), left.join(", "));
+    let now = Imported { branch: last.branch, commit, tree, left };
     if (&now.commit, &now.tree) == (&last.commit, &last.tree) {
-        return Ok(());
+        if now.left != last.left {
+            now.write(io, store.paths()).await?;
+        }
+        return Ok(now.left);
     }
     let request = GitRequest::ImportPack {
         cwd: store.run().place.execution_root.clone(),
@@ -236,7 +265,8 @@ async fn take(
         tries += 1;
         io.sleep(limits::IMPORT_PAUSE_MS).await?;
     }
-    now.write(io, store.paths()).await
+    now.write(io, store.paths()).await?;
+    Ok(now.left)
 }
 
 /// Removes the private folder of a run that is over.
