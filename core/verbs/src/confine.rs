@@ -31,7 +31,7 @@ pub(crate) async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, Command
     };
     let ended = io.process(confined.apply(io, spec)).await;
     if ended.as_ref().is_ok_and(|end| end.status != ProcessStatus::Exited(0))
-        && let Some(hint) = confined.hint(io, &args.command.join(" ")).await
+        && let Some(hint) = confined.hint(io, &with_home(&args.command)).await
     {
         io.note(hint).await;
     }
@@ -48,6 +48,11 @@ pub(crate) async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, Command
         ProcessStatus::Interrupted => Exit::Interrupted,
         ProcessStatus::TimedOut => Exit::Failed,
     })
+}
+
+/// The words of a command. A line of a shell names the home by its variable.
+fn with_home(command: &[String]) -> String {
+    command.join(" ").replace("${HOME}/", "~/").replace("$HOME/", "~/")
 }
 
 fn error_of(failure: Failure) -> CommandError {

@@ -139,6 +139,8 @@ fn toolchains_are_seen_and_whatever_the_user_adds() {
         let hint = "note: not found inside the sandbox: `~/.foo/a`; allow it with \
                     `run: {confine_read: [~/.foo/a]}` in `.agentize.local.yaml`";
         assert!(crate::flat(&missing.stderr).contains(hint), "{mechanism}: {missing:?}");
+        let by_variable = try_it("cat \"$HOME/.foo/a\"");
+        assert!(crate::flat(&by_variable.stderr).contains(hint), "{mechanism}: {by_variable:?}");
         place.write("home/.agentize.local.yaml", "run: {confine_read: [~/.foo/a]}\n");
         assert_eq!(try_it("cat ~/.foo/a").stdout, "seen\n", "{mechanism}");
     }
