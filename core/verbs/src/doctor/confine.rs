@@ -28,6 +28,7 @@ pub(super) async fn examine_confinement(io: &Io) -> Exit {
         io.result(format!("This machine has no sandbox.\n      fix: {fix}\n")).await;
         return Exit::Failed;
     };
+    io.note("note: trying to change protected files; a warning says what is put back").await;
     io.result(format!("Tried inside {}:\n", mechanism.as_str())).await;
     match attempt_escapes(io, mechanism).await {
         Ok((lines, all_held)) => {

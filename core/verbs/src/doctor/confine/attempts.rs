@@ -76,7 +76,9 @@ pub(super) async fn attempt_escapes(
         lines.push(format!("  {mark}: {what}"));
     }
     if !has_names {
-        lines.push(format!("  · not limited by {}: which hosts are reached", mechanism.as_str()));
+        let by = mechanism.as_str();
+        lines.push(format!("  · not limited by {by}: which hosts are reached"));
+        lines.push(format!("  · not hidden by {by}: names and sizes of files"));
     }
     confined.remove(io).await;
     if let Some(probe) = probe {
@@ -139,7 +141,10 @@ async fn files(io: &Io) -> Vec<Attempt> {
 async fn reads(io: &Io, probe: Option<&str>) -> Vec<Attempt> {
     let read = |what: String, path: &str| {
         let word = shell_word(path);
-        let line = format!("cat {word} >/dev/null 2>&1 || ls {word}/* >/dev/null 2>&1");
+        // Landlock shows names. A file has to give a byte.
+        let line = format!(
+            "find -H {word} -type f -exec cat {{}} \\; 2>/dev/null | head -c 1 | grep -q ''"
+        );
         Attempt { what, line, success: Success::Exit }
     };
     let mut attempts = Vec::new();
