@@ -129,8 +129,10 @@ fn a_session_may_end_itself_and_no_other() {
     let session = CallingSession { id: "s1".to_owned(), workflow: "issue-to-impl".to_owned() };
     let context = Context::new("/srv/repo").with_session(Some(session));
     let decision = |line: &str| decide(&Call::shell(line), &context).decision;
-    assert_eq!(decision("onloop session done s1"), Decision::Allow);
-    assert_eq!(decision("onloop session done s2"), Decision::Ask);
+    for verb in ["done", "stop"] {
+        assert_eq!(decision(&format!("onloop session {verb} s1")), Decision::Allow);
+        assert_eq!(decision(&format!("onloop session {verb} s2")), Decision::Ask);
+    }
     assert_eq!(decision("onloop gate 1 approved"), Decision::Ask);
     for line in [
         "onloop approve 0a1b2c3d4e5f",

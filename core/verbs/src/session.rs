@@ -170,11 +170,12 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Result<Exit, Command
                 let next = instruction(store.run());
                 let what = format!("run `{run}` is not finished; next is {}", next.action);
                 let error = CommandError::failed(what);
-                return Err(match next.command() {
+                let error = match next.command() {
                     Some(command) => error.fix_by("do what comes next", command),
                     None if next.needs_person => error.because("it waits for a person"),
                     None => error,
-                });
+                };
+                return Err(or_stop(error, &id));
             }
             Ok(_) | Err(StoreError::Missing) => {}
             Err(error) => {
@@ -187,18 +188,25 @@ pub async fn session_done(io: &Io, args: &SessionIdArgs) -> Result<Exit, Command
         Some(request) if request.is_done() => format!(": {}", request.clause()),
         Some(request) => {
             let error = CommandError::failed(request.clause());
-            return Err(match request {
+            let error = match request {
                 SessionRequest::Pending => {
                     error.fix_by("wait for them", "gh pr checks --watch --fail-fast")
                 }
                 SessionRequest::Red { .. } | SessionRequest::Green | SessionRequest::Merged => {
                     error.fix("repair that, push, and wait for the checks")
                 }
-            });
+            };
+            return Err(or_stop(error, &id));
         }
         None => String::new(),
     };
     end(io, &sessions, &id, SessionEnding::Done, &rule).await
+}
+
+/// Names the way out of a session whose goal cannot be reached.
+fn or_stop(error: CommandError, id: &SessionId) -> CommandError {
+    let stop = format!("onloop session stop {id}");
+    error.fix_by("if that cannot be done, end the session without it", stop)
 }
 
 /// `onloop session stop`: the agent is not continued any more, whatever it works on.

@@ -63,6 +63,7 @@ fn the_word_of_the_agent_does_not_end_a_session_whose_pull_request_is_not_done()
         let project = session(Some(&request("OPEN", "HEAD", conclusion)));
         let done = project.onloop(&["session", "done", "s1"]).expect_exit(1);
         assert!(done.stderr.contains(error) && done.stderr.contains(fix), "{}", done.stderr);
+        assert!(done.stderr.contains("onloop session stop s1"), "{}", done.stderr);
         let next = stop(&project, "The pull request is open.").expect("it is continued");
         assert!(next.contains("Goal: a pull request on GitHub"), "{next}");
         project.write("../home/request", request("OPEN", "HEAD", "SUCCESS"));

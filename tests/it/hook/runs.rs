@@ -42,6 +42,7 @@ fn the_agent_goes_on_until_the_record_says_that_it_is_done() {
     assert!(first.contains(" 1/8 ") && first.contains("step 1 of 2: Make the thing"), "{first}");
     assert!(said.contains("onloop step 1 start --run-id "), "{said}");
     assert!(said.contains("Create `thing`."), "{said}");
+    assert!(said.contains("`onloop step 1 block --reason TEXT --run-id "), "{said}");
     may_do_as_told(&project, &said);
     assert!(said.lines().any(|line| line == "onloop session done s1"), "{said}");
     let done = project.onloop(&["session", "done", "s1"]).expect_exit(1);

@@ -58,11 +58,11 @@ pub(super) fn moves_state(parsed: &ParsedArgs<'_>, judge: &Judge<'_>) -> bool {
         && from.text.strip_suffix(".tmp") == Some(&to.text)
 }
 
-/// `onloop session done ID`, for the session that makes this call.
+/// `onloop session done ID` and `session stop ID`, for the session that makes this call.
 pub(crate) fn own_session(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
     let own = judge.context.session.as_ref().map(|session| session.id.as_str());
-    let ends = matches!(words.as_deref(), Some(["done", id]) if Some(*id) == own);
+    let ends = matches!(words.as_deref(), Some(["done" | "stop", id]) if Some(*id) == own);
     let shows = matches!(words.as_deref(), Some(["list"] | ["show", _]));
     if !ends && !shows {
         judge.classified(Class::Administers, parsed);

@@ -1,7 +1,7 @@
 //! The prompts with which an agent is continued.
 //!
-//! Whatever the template, the first line is the count, and the last paragraph names the exact
-//! command that ends the session. Placeholders are written `{#name#}`; one without a value becomes
+//! Whatever the template, the first line is the count, and the last paragraphs name the exact
+//! commands that end the session. Placeholders are written `{#name#}`; one without a value becomes
 //! `N/A`.
 
 use super::command::workflow;
@@ -63,7 +63,7 @@ pub fn retold(session: &Session, facts: PromptFacts<'_>, of: &str, body: &str) -
     )
 }
 
-/// Any body between our first line and our last paragraph. `of` names the session's goal.
+/// Any body between our first line and our last paragraphs. `of` names the session's goal.
 pub fn framed(session: &Session, facts: PromptFacts<'_>, of: &str, body: &str) -> String {
     let PromptFacts { number, maximum, .. } = facts;
     let ending = fill(ENDING, session, facts);
@@ -190,9 +190,13 @@ fn instructions(run: &Run, record: Option<&StepRecord>, action: &str, command: &
          word. What comes next: {action}.\n\n```sh\n{command}\n```\n"
     );
     let Some(record) = record else { return out };
-    let verify = format!("onloop step {} verify --run-id {}", record.step.number, run.id);
+    let (step, id) = (record.step.number, &run.id);
     if !matches!(run.next(), Next::Block { .. } | Next::Approve { .. } | Next::Review { .. }) {
-        out += &format!("\nThen do what the step says, and have it verified: `{verify}`\n");
+        out += &format!(
+            "\nThen do what the step says, and have it verified: `onloop step {step} verify --run-id \
+             {id}`\nIf it cannot be done, say why: `onloop step {step} block --reason TEXT --run-id \
+             {id}`\n"
+        );
     }
     // Headings of the step's own prompt go one level down, below ours.
     out += &format!("\n{}", step_prompt(run, record));
@@ -232,7 +236,9 @@ mod tests {
         for command in commands {
             let prompt = continuation(&session(&command), facts(None), None);
             assert!(prompt.lines().next().unwrap().contains(" 3/10 "), "{prompt}");
-            assert!(prompt.lines().any(|line| line == "onloop session done s-1"), "{prompt}");
+            for command in ["onloop session done s-1", "onloop session stop s-1"] {
+                assert!(prompt.lines().any(|line| line == command), "{prompt}");
+            }
             assert!(prompt.contains("--body-file"), "{prompt}");
             assert!(prompt.contains("claude -r s-1"), "{prompt}");
             assert!(!prompt.contains("{#") && !prompt.contains("#}"), "{prompt}");
