@@ -18,6 +18,7 @@ use onloop_engine::state::session_places;
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_engine::state::{audit_log, config};
 use onloop_sessions::handsoff::{Session, SessionEnding, SessionId};
+use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
 
 pub use log::{SessionLogArgs, session_log};
@@ -99,7 +100,7 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Result<Exit, Comma
     let mut out = String::new();
     for (id, entry) in &entries {
         out += &match entry {
-            Ok(session) => line(session),
+            Ok(session) => line(session, io.now()),
             Err(error) => format!("✗ {id}\n    {error}\n"),
         };
     }
@@ -128,7 +129,7 @@ async fn found(io: &Io) -> Result<(Sessions, Vec<SessionId>), SessionError> {
     Ok((sessions, ids))
 }
 
-fn line(session: &Session) -> String {
+fn line(session: &Session, now: Timestamp) -> String {
     let issue = session.issue_no.map_or_else(String::new, |issue| format!(", issue #{issue}"));
     let run = session.run_id.as_ref().map_or_else(String::new, |run| format!(", run {run}"));
     let changed = session.updated_at.map_or_else(|| "-".to_owned(), |at| at.to_rfc3339());
@@ -142,6 +143,9 @@ fn line(session: &Session) -> String {
     if let Some(reason) = &session.reason {
         out += &format!("    {}\n", text::one_line(reason));
     }
+    if let Some(wait) = session.task_wait(now) {
+        out += &format!("    {wait}\n");
+    }
     out
 }
 
@@ -154,7 +158,7 @@ pub async fn session_show(io: &Io, args: &SessionShowArgs) -> Result<Exit, Comma
         let shown = document::shown(&session, &sessions.file(&id));
         io.result(format!("{shown:#}\n")).await;
     } else {
-        io.result(format!("{}    {}\n", line(&session), sessions.file(&id))).await;
+        io.result(format!("{}    {}\n", line(&session, io.now()), sessions.file(&id))).await;
     }
     Ok(Exit::Done)
 }

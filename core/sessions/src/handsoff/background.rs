@@ -40,6 +40,15 @@ impl Session {
     pub fn tasks_until(&self) -> Option<Timestamp> {
         self.tasks_since.map(after_wait)
     }
+
+    /// That it waits for background tasks, for people.
+    pub fn task_wait(&self, now: Timestamp) -> Option<&'static str> {
+        let until = self.tasks_until()?;
+        Some(match until > now {
+            true => "waits for its background tasks",
+            false => "its background tasks do not end",
+        })
+    }
 }
 
 fn after_wait(since: Timestamp) -> Timestamp {
@@ -50,7 +59,7 @@ fn after_wait(since: Timestamp) -> Timestamp {
 mod tests {
     use super::*;
     use crate::handsoff::command::detect;
-    use crate::handsoff::{Pause, Prompt, SessionId};
+    use crate::handsoff::{Pause, Prompt, SessionEnding, SessionId};
 
     fn at(minutes: i64) -> Timestamp {
         Timestamp::from_millis(minutes * 60_000)
@@ -74,6 +83,16 @@ mod tests {
         assert_eq!(session.waits_for_tasks(at(41), &["server"]), None);
         assert_eq!(session.waits_for_tasks(at(42), &["test"]), Some(at(72)));
         assert_eq!(session.continuation_count, 0);
+    }
+
+    #[test]
+    fn a_session_that_ends_waits_for_no_task() {
+        let mut session = session();
+        session.waits_for_tasks(at(0), &["server"]);
+        assert_eq!(session.task_wait(at(1)), Some("waits for its background tasks"));
+        assert_eq!(session.task_wait(at(30)), Some("its background tasks do not end"));
+        session.end(at(1), SessionEnding::Stopped, None);
+        assert_eq!((session.tasks_until(), session.task_wait(at(1))), (None, None));
     }
 
     #[test]

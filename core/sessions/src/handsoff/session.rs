@@ -434,6 +434,8 @@ impl Session {
             return false;
         }
         self.state = SessionState::Ended(ending);
+        // A hook that waits for its background tasks stops waiting.
+        self.tasks_since = None;
         self.reason = reason.map(onloop_syntax::text::one_line);
         self.updated_at = Some(at);
         true
