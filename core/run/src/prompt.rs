@@ -1,6 +1,7 @@
 //! What an agent is told about its step.
 
 use super::fork::Fork;
+use super::next::Next;
 use super::record::{Run, StepRecord};
 use onloop_syntax::text;
 use onloop_workflow::{Check, Loop};
@@ -71,9 +72,14 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
         }
     }
     if let Some(failure) = &record.last_failure {
+        // An agent that drives the run is told of an attempt before it begins.
+        let attempt = match run.next() {
+            Next::Start { step, attempt } if step == record.step.number => attempt,
+            _ => record.attempts.max(1),
+        };
         out += &format!(
             "\n## Attempt {} of {}\n\nThe attempt before failed: {}\n",
-            record.attempts.max(1),
+            attempt,
             record.last_attempt(),
             failure.reason
         );

@@ -55,7 +55,7 @@ fn the_agent_goes_on_until_the_record_says_that_it_is_done() {
     project.onloop(&["step", "1", "start"]).expect_exit(0);
     project.onloop(&["step", "1", "verify"]).expect_exit(1);
     let said = stop(&project, "It is done, believe me.").expect("the check failed");
-    assert!(said.contains("The attempt before failed"), "{said}");
+    assert!(said.contains("## Attempt 2 of 3\n\nThe attempt before failed"), "{said}");
     assert!(said.contains("test -e thing || {"), "names the check: {said}");
     assert!(said.contains("no thing at all"), "shows its output: {said}");
     may_do_as_told(&project, &said);
