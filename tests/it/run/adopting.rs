@@ -82,6 +82,29 @@ fn after_an_edit_the_choices_are_named() {
 }
 
 #[test]
+fn an_edit_with_errors_leaves_the_plan_that_the_run_has() {
+    let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e done\n";
+    let project = super::project("", steps);
+    super::run(&project, &["--agent-command", "true"]).expect_exit(1);
+    let id = project.kept_ids().remove(0);
+    project.write(FILE, workflow("", &steps.replace("loop: false", "loop: nonsense")));
+    let keep = format!("onloop resume {id} --no-adopt");
+    let next = project.onloop(&["next"]).expect_exit(0).stdout;
+    let choices = format!("blocked (step 1)\n{keep}\nonloop step 1 reopen");
+    assert!(next.starts_with(&choices), "{next}");
+    let status = project.onloop(&["status", &id]).expect_exit(0).stderr;
+    assert!(status.contains(&keep) && !status.contains(" --adopt"), "{status}");
+    for (words, exit) in [(&["resume", &id][..], 4), (&["resume", &id, "--adopt"][..], 2)] {
+        let refused = project.onloop(words).expect_exit(exit).stderr;
+        assert!(refused.contains("has errors now"), "{refused}");
+        assert!(refused.contains(&keep), "{refused}");
+    }
+    project.write("done", "");
+    let left = project.onloop(&["resume", &id, "--no-adopt"]).expect_exit(0);
+    assert!(left.stderr.starts_with("Not adopted: the workflow file was edited"), "{left:?}");
+}
+
+#[test]
 fn what_was_adopted_and_not_copied_is_copied_later() {
     let (project, id, there) = started();
     let before = project.read(&there);

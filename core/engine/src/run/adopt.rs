@@ -73,13 +73,33 @@ pub(crate) async fn agree(
     }
 }
 
-/// Whether a person has to say what becomes of an edited workflow file before the run continues.
-pub(crate) async fn is_edited(io: &Io, paths: &Paths, run: &Run) -> bool {
-    match compare(io, paths, run).await {
-        Ok(Comparison::Edited { file, copy_to: _ }) => {
-            file.plan.is_none_or(|plan| !differences(run, &plan).is_empty())
+/// What became of a workflow file of which a person has to say whether the run uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileEdit {
+    /// Another plan.
+    Valid,
+    /// It has errors, so it cannot be adopted.
+    Invalid,
+}
+
+impl FileEdit {
+    /// The options of `resume` that are accepted.
+    pub(crate) fn choices(self) -> &'static [&'static str] {
+        match self {
+            FileEdit::Valid => &["--adopt", "--no-adopt"],
+            FileEdit::Invalid => &["--no-adopt"],
         }
-        Ok(Comparison::Same | Comparison::LeftOver { .. }) | Err(_) => false,
+    }
+}
+
+/// What a person has to decide about before the run continues; `None`: nothing.
+pub(crate) async fn edit_of(io: &Io, paths: &Paths, run: &Run) -> Option<FileEdit> {
+    match compare(io, paths, run).await {
+        Ok(Comparison::Edited { file, copy_to: _ }) => match file.plan {
+            None => Some(FileEdit::Invalid),
+            Some(plan) => (!differences(run, &plan).is_empty()).then_some(FileEdit::Valid),
+        },
+        Ok(Comparison::Same | Comparison::LeftOver { .. }) | Err(_) => None,
     }
 }
 
@@ -87,14 +107,22 @@ pub(crate) async fn is_edited(io: &Io, paths: &Paths, run: &Run) -> bool {
 /// person decides otherwise.
 pub async fn warn_of_edit(io: &Io, store: &Store) {
     let run = store.run();
-    if run.is_driven_by_verbs() && is_edited(io, store.paths(), run).await {
-        let id = &run.id;
-        io.note(format!(
-            "warning: the workflow file was edited since the run began; the run keeps its plan\n  \
-             fix: if a person wants the edited file to be used:\n    onloop resume {id} --adopt"
-        ))
-        .await;
+    if !run.is_driven_by_verbs() {
+        return;
     }
+    let id = &run.id;
+    let fix = match edit_of(io, store.paths(), run).await {
+        None => return,
+        Some(FileEdit::Valid) => {
+            format!("if a person wants the edited file to be used:\n    onloop resume {id} --adopt")
+        }
+        Some(FileEdit::Invalid) => "correct its errors, if it is to be used".to_owned(),
+    };
+    io.note(format!(
+        "warning: the workflow file was edited since the run began; the run keeps its plan\n  \
+         fix: {fix}"
+    ))
+    .await;
 }
 
 async fn compare(io: &Io, paths: &Paths, run: &Run) -> Result<Comparison, Failure> {
@@ -185,14 +213,24 @@ async fn settle(
         Some(_) => format!("the workflow file in your checkout, `{}`,", text::one_line(&file.path)),
         None => "the workflow file".to_owned(),
     };
+    let id = &store.run().id;
+    let keep = format!("onloop resume {id} --no-adopt{again}");
     let Some(plan) = &file.plan else {
+        if edited == Edited::Left {
+            io.note(format!("Not adopted: {which} was edited and has errors now")).await;
+            return Ok(());
+        }
         let invalid = invalid_workflow(io, &file.path, &file.bytes, &file.diagnostics);
         let kind = match edited {
             Edited::Adopted => ErrorKind::Usage,
             Edited::Told | Edited::Left => ErrorKind::Refused,
         };
         let what = "the workflow file was edited since the run began and has errors now";
-        return Err(invalid.context(what).of_kind(kind));
+        return Err(invalid
+            .context(what)
+            .of_kind(kind)
+            .fix("correct the file")
+            .fix_by("continue with the plan that the run has", keep));
     };
     let differences = differences(store.run(), plan);
     if differences.is_empty() {
@@ -202,18 +240,15 @@ async fn settle(
     let list: String = differences.iter().map(|line| format!("  {line}\n")).collect();
     match edited {
         Edited::Told => {
-            let (id, file) = (&store.run().id, text::shell_word(&file.path));
+            let file = text::shell_word(&file.path);
             Err(CommandError::refused(format!("{which} was edited since the run began"))
                 .listing(differences)
                 .fix_by(
                     "use the edited file and keep the finished steps",
                     format!("onloop resume {id} --adopt{again}"),
                 )
-                .fix_by(
-                    "continue with the plan that the run has",
-                    format!("onloop resume {id} --no-adopt{again}"),
-                )
-                .fix_by("start anew with it", format!("onloop run {file} --fresh")))
+                .fix_by("continue with the plan that the run has", keep)
+                .fix_by("start anew with it", format!("onloop run {file} --fresh{again}")))
         }
         Edited::Left => {
             io.note(format!("Not adopted: {which} was edited since the run began:\n{list}")).await;

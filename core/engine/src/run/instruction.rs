@@ -1,6 +1,6 @@
 //! What should happen to a run now, as commands that can be typed.
 
-use crate::run::adopt::is_edited;
+use crate::run::adopt::edit_of;
 use crate::run::advice::{raise_options, resume_command};
 use crate::run::driver_lock::driver_of;
 use crate::state::store::{Paths, Store};
@@ -45,11 +45,12 @@ pub async fn instruction_of(io: &Io, store: &Store) -> Instruction {
     }
     let resume = resume_command(run);
     let resumes = |command: &String| command.starts_with(&resume);
-    if !instruction.commands.iter().any(resumes) || !is_edited(io, paths, run).await {
+    if !instruction.commands.iter().any(resumes) {
         return instruction;
     }
+    let Some(edit) = edit_of(io, paths, run).await else { return instruction };
     let choices = instruction.commands.iter().flat_map(|command| match resumes(command) {
-        true => vec![format!("{command} --adopt"), format!("{command} --no-adopt")],
+        true => edit.choices().iter().map(|word| format!("{command} {word}")).collect(),
         false => vec![command.clone()],
     });
     Instruction { commands: choices.collect(), needs_person: true, ..instruction }
