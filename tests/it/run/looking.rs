@@ -101,6 +101,25 @@ fn status_says_who_works() {
 }
 
 #[test]
+fn nobody_is_asked_about_a_step_without_checks_while_its_driver_works() {
+    let project = project(
+        "",
+        "- [ ] **Step 1: Only**\naction: go\nloop: false\n\
+         ```sh\ntouch began; while ! test -e go; do sleep 0.05; done\n```\n",
+    );
+    let child = super::begin(&project, &["run", "--mode", "none"]);
+    super::wait_until("the step works", || project.path("began").exists());
+    let next = json(&project.onloop(&["next", "--json"]).expect_exit(0).stdout);
+    assert_eq!((&next["action"], &next["needs_person"]), (&"act".into(), &false.into()));
+    assert_eq!(next["driver"], child.id());
+    let gate = project.onloop(&["gate", "1", "approved"]).expect_exit(1).stderr;
+    let wait = format!("fix: wait for process {}, which drives it: onloop watch ", child.id());
+    assert!(crate::flat(&gate).contains(&wait), "{gate}");
+    project.write("go", "");
+    super::output_of(child);
+}
+
+#[test]
 fn resume_keeps_the_options_of_the_run() {
     let (project, id) = paused();
     let options = ["--agent-command", "true a", "--max-wait", "2h"];

@@ -3,7 +3,7 @@
 use crate::error::{CommandError, ErrorKind};
 use crate::notify;
 use crate::run::forks;
-use crate::run::instruction::instruction;
+use crate::run::instruction::{driver_beside, instruction};
 use crate::run::private_git;
 use crate::run::telemetry;
 use crate::state::store::{Store, StoreError};
@@ -39,18 +39,33 @@ pub async fn change_by(
                 return Ok(());
             }
             // Another process was faster.
-            Err(StoreError::Overtaken(refusal)) => return Err(too_late(store, refusal.into())),
+            Err(StoreError::Overtaken(refusal)) => {
+                let error = not_now_of(io, store, refusal.into()).await;
+                return Err(error.of_kind(ErrorKind::Refused));
+            }
             Err(StoreError::Failed(failure)) if failure.is_conflict() => {
-                return Err(too_late(store, failure.into()));
+                let error = not_now_of(io, store, failure.into()).await;
+                return Err(error.of_kind(ErrorKind::Refused));
             }
             Err(error) => error.into(),
         },
     };
-    Err(not_now(store.run(), error))
+    Err(not_now_of(io, store, error).await)
 }
 
-fn too_late(store: &Store, error: CommandError) -> CommandError {
-    not_now(store.run(), error).of_kind(ErrorKind::Refused)
+/// As [`not_now`], of a run that another process may drive.
+async fn not_now_of(io: &Io, store: &Store, error: CommandError) -> CommandError {
+    let run = store.run();
+    match driver_beside(io, store.paths(), run).await {
+        Some(driver) if !run.is_over() => {
+            let (pid, id) = (driver.process.pid, &run.id);
+            standing(run, error).fix_by(
+                format!("wait for process {pid}, which drives it"),
+                format!("onloop watch {id}"),
+            )
+        }
+        _ => not_now(run, error),
+    }
 }
 
 /// The state of a run that has stopped; `None`: it continues.
@@ -75,13 +90,7 @@ pub fn demand_running(run: &Run, what: &str) -> Result<(), CommandError> {
 /// `error` with how the run stands and what comes next, for an agent that drives it step by step.
 /// Commands that only a person may run are not named.
 pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
-    let (id, status, now) = (&run.id, run.status.as_str(), run.status_summary().now);
-    let error = error.into().of_kind(ErrorKind::Failed);
-    let cause = match run.status == RunStatus::Abandoned || now == status {
-        true => format!("run {id} is {status}"),
-        false => format!("run {id} is {status}: {now}"),
-    };
-    let error = error.because(cause);
+    let (id, error) = (&run.id, standing(run, error.into()));
     if run.is_over() {
         return error.fix_by("see what it did", format!("onloop report {id}"));
     }
@@ -94,4 +103,15 @@ pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
         ),
         (None, false) => error,
     }
+}
+
+/// `error` with how the run stands.
+fn standing(run: &Run, error: CommandError) -> CommandError {
+    let (id, status, now) = (&run.id, run.status.as_str(), run.status_summary().now);
+    error.of_kind(ErrorKind::Failed).because(
+        match run.status == RunStatus::Abandoned || now == status {
+            true => format!("run {id} is {status}"),
+            false => format!("run {id} is {status}: {now}"),
+        },
+    )
 }

@@ -41,7 +41,12 @@ pub async fn instruction_of(io: &Io, store: &Store) -> Instruction {
     let instruction = instruction(run);
     if let Some(driver) = driver_beside(io, paths, run).await {
         let driver = Some(driver.process.pid);
-        return Instruction { commands: Vec::new(), driver, ..instruction };
+        let (action, needs_person) = match run.next() {
+            // Its agent works, whatever a person would be asked if the driver were gone.
+            Next::Act { .. } => ("act", false),
+            _ => (instruction.action, instruction.needs_person),
+        };
+        return Instruction { action, needs_person, commands: Vec::new(), driver, ..instruction };
     }
     let resume = resume_command(run);
     let resumes = |command: &String| command.starts_with(&resume);
