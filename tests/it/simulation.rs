@@ -43,7 +43,7 @@ fn a_seed_is_lived_the_same_way_again() {
 }
 
 /// Each of these is named in some life, or the lives have not shown it.
-const NAMED: [&str; 13] = [
+const NAMED: [&str; 14] = [
     "start: onloop step N start",
     "act: onloop step N verify",
     "act: onloop resume ID",
@@ -54,6 +54,7 @@ const NAMED: [&str; 13] = [
     "ask-review: onloop gate N",
     "ask-budget: onloop resume ID --raise",
     "ask-interrupted: onloop resume ID --interrupted redo",
+    "ask-interrupted: onloop resume ID --interrupted done",
     "repeat-checks: onloop finalize",
     "repeat-checks: onloop resume ID",
     "blocked: onloop",

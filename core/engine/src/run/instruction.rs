@@ -70,8 +70,8 @@ pub(crate) async fn driver_beside(io: &Io, paths: &Paths, run: &Run) -> Option<L
 }
 
 /// What should happen to `run` now, if no process drives it. Each command that is named is accepted
-/// and changes the run. None skips a problem that nobody has looked at, such as a bad verdict or an
-/// interrupted step without checks.
+/// and changes the run. Only a person's choice skips a problem that nobody has looked at, such as a
+/// bad verdict or an interrupted step without checks.
 pub fn instruction(run: &Run) -> Instruction {
     let id = &run.id;
     if let Some(intent) = &run.finish_intent {
@@ -117,8 +117,10 @@ pub fn instruction(run: &Run) -> Instruction {
         Next::Review { step: None } => work("review", None, finalize()),
         Next::Ask(Question::Gate { step: n }) => person("ask-gate", Some(n), choices(n)),
         Next::Ask(Question::Review { step: n, .. }) => person("ask-review", Some(n), choices(n)),
-        // Reviews again what was fixed since.
-        Next::Ask(Question::Verdict { step: n }) => person("ask-verdict", n, vec![resume()]),
+        // Reviews again what was fixed since, or accepts the verdict.
+        Next::Ask(Question::Verdict { step: n }) => {
+            person("ask-verdict", n, vec![resume(), format!("onloop approve {id}")])
+        }
         Next::Ask(Question::Budget { step: n }) => {
             person("ask-budget", Some(n), vec![resume() + &raise_options(run)])
         }
@@ -157,8 +159,8 @@ fn waits_for_provider(run: &Run, step: u32) -> bool {
 }
 
 fn interrupted(run: &Run, step: u32) -> Instruction {
-    let again = format!("{} --interrupted redo", resume_command(run));
-    person("ask-interrupted", Some(step), vec![again])
+    let choice = |word: &str| format!("{} --interrupted {word}", resume_command(run));
+    person("ask-interrupted", Some(step), vec![choice("redo"), choice("done")])
 }
 
 fn anybody(action: &'static str, step: Option<u32>, command: String) -> Instruction {
@@ -260,18 +262,17 @@ mod tests {
         let table: Vec<(Vec<Event>, &str, &[&str])> = vec![
             (Vec::new(), "start", &["onloop step 1 start --run-id a-1"]),
             (started().to_vec(), "act", &["onloop step 1 verify --run-id a-1"]),
-            // Neither as done, nor for an agent.
+            // Nothing for an agent.
             (
                 started().into_iter().chain([Event::RunResumed]).collect(),
                 "ask-interrupted",
-                &["onloop resume a-1 --interrupted redo"],
+                &["onloop resume a-1 --interrupted redo", "onloop resume a-1 --interrupted done"],
             ),
             (done().collect(), "review", &["onloop step 1 verify --run-id a-1"]),
-            // Not in spite of the verdict.
             (
                 done().chain([verdict(Verdict::Missing)]).collect(),
                 "ask-verdict",
-                &["onloop resume a-1"],
+                &["onloop resume a-1", "onloop approve a-1"],
             ),
             (
                 done().chain([verdict(Verdict::Ready)]).collect(),
