@@ -10,7 +10,9 @@ use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::lookup::select::{Fitting, find_named};
+use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::decider::decider;
+use onloop_engine::state::store::Store;
 use onloop_engine::{approval, state::config};
 use onloop_run::DecisionChannel;
 use onloop_sessions::handsoff::DEPTH_VARIABLE;
@@ -173,7 +175,15 @@ async fn show(io: &Io, calls: &[PendingCall], runs: &[RunCard], json: bool) {
         return;
     }
     let now = io.now();
-    let mut out: String = runs.iter().map(|card| board::entry(card, now)).collect();
+    let mut out = String::new();
+    for card in runs {
+        out += &board::entry(card, now);
+        // Not every run that waits for a person can be approved.
+        if let Ok(store) = Store::open(io, &card.id).await {
+            let commands = what_takes_further(io, store.paths(), store.run()).await;
+            commands.lines().for_each(|line| out += &format!("    {line}\n"));
+        }
+    }
     for call in calls {
         let answer = match call.answer {
             None => "Waiting for you",
@@ -190,9 +200,6 @@ async fn show(io: &Io, calls: &[PendingCall], runs: &[RunCard], json: bool) {
             text::one_line(&call.tool),
             indented(&call.target),
         ));
-    }
-    if !runs.is_empty() {
-        out.push_str("\nonloop approve RUN\nonloop reject RUN --reason TEXT [--redo]\n");
     }
     if !calls.is_empty() {
         out.push_str("\nonloop approve ID [--deny] [--resume]\n");

@@ -62,6 +62,7 @@ fn an_approval_continues_the_run_by_itself() {
     let (project, id) = waiting();
     let listed = project.onloop(&["approve"]).expect_exit(0).stdout;
     assert!(listed.contains(&format!("{id}  Waiting for you, ")), "{listed}");
+    assert!(listed.contains(&format!("\n      onloop approve {id}\n")), "{listed}");
     let approved = project.onloop(&["approve", &id]).expect_exit(0);
     assert_eq!(approved.stdout, "gate 1: approved (human)\n");
     says(&approved, "The run continues in the background.\n");

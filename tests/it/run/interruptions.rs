@@ -121,6 +121,9 @@ fn a_step_that_no_check_can_judge_is_asked_about() {
         let project = project("", steps);
         interrupted(&project, Signal::INT).expect_exit(130);
         let asked = project.onloop(&["resume"]).expect_exit(3);
+        let listed = project.onloop(&["approve"]).expect_exit(0).stdout;
+        assert!(listed.contains(" --interrupted redo\n"), "{listed}");
+        assert!(!listed.contains("onloop approve"), "nothing can be approved: {listed}");
         project.write("go", "");
         project.shell(&command_below(&asked, choice)).expect_exit(0);
         assert_eq!(standing(&project), "completed: done");
