@@ -333,8 +333,8 @@ fn what_cannot_be_meant_is_refused() {
     let said = run.workspace.onloop(&["finish", "nobody-x", "keep"]).expect_exit(2).stderr;
     assert_eq!(
         crate::flat(&said),
-        "error: no run `nobody-x` was found fix: list the runs that can be found \
-         from here: onloop list"
+        "error: no run `nobody-x` was found fix: list the runs of every folder: onloop list \
+         --everywhere"
     );
     assert!(run.workspace.worktree("hotl/x").exists());
 }

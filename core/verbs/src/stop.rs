@@ -1,6 +1,8 @@
 //! `onloop stop`: interrupts the process that drives a run, from anywhere on the machine.
 
-use onloop_effect::{Exit, Io, LockHolder, ProcessRole};
+use onloop_auto::LOCK_PATH;
+use onloop_auto::documents::LockPayload;
+use onloop_effect::{Exit, Io, LockHolder, OptionalExt, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::advice::next_commands;
@@ -9,6 +11,7 @@ use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::forks;
 use onloop_engine::state::auto_runs::{self, AutoRun};
 use onloop_engine::state::store::Store;
+use onloop_syntax::limits;
 
 /// How often it is looked whether the driver has ended, and for how long.
 const LOOK_EVERY_MS: u64 = 50;
@@ -64,7 +67,7 @@ pub(crate) async fn stop(io: &Io, args: &StopArgs) -> Result<Exit, CommandError>
 async fn stop_auto(io: &Io, found: &AutoRun, now: bool) -> Result<Exit, CommandError> {
     let id = found.id();
     let Some(LockHolder { process, role, .. }) = found.process.clone() else {
-        found.give_up(io).await?;
+        give_up(io, found).await?;
         io.result(format!("run {id} is stopped\n")).await;
         return Ok(Exit::Done);
     };
@@ -83,7 +86,7 @@ async fn stop_auto(io: &Io, found: &AutoRun, now: bool) -> Result<Exit, CommandE
             Some(found) if found.process.is_some() => io.sleep(LOOK_EVERY_MS).await?,
             left => {
                 if let Some(killed) = left {
-                    killed.give_up(io).await?;
+                    give_up(io, &killed).await?;
                 }
                 io.result(format!("run {id} is stopped\n")).await;
                 return Ok(Exit::Done);
@@ -92,6 +95,19 @@ async fn stop_auto(io: &Io, found: &AutoRun, now: bool) -> Result<Exit, CommandE
     }
     Err(CommandError::failed(format!("run `{id}` was interrupted and still runs"))
         .fix_by("end it at once", format!("onloop stop {id} --now")))
+}
+
+/// Ends what is left of a run of rw-auto that was killed, and removes its lock, which would keep the
+/// next one waiting.
+async fn give_up(io: &Io, killed: &AutoRun) -> Result<(), CommandError> {
+    killed.give_up(io).await?;
+    let path = format!("{}/{LOCK_PATH}", killed.folder());
+    if let Ok((bytes, _)) = io.read(&path, limits::AUTO_LOCK_BYTES).await
+        && LockPayload::of(&String::from_utf8_lossy(&bytes), killed.id()).is_some()
+    {
+        io.remove(&path).await.optional()?;
+    }
+    Ok(())
 }
 
 /// Interrupts the driver of a run, and does not wait for its end.

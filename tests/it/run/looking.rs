@@ -197,6 +197,19 @@ fn next_names_the_command_that_does_it() {
 }
 
 #[test]
+fn in_another_folder_the_runs_of_every_folder_are_named_first() {
+    let (project, id) = paused();
+    std::fs::create_dir(project.path("../elsewhere")).unwrap();
+    for words in [&["next"][..], &["resume"], &["stop"], &["report"]] {
+        let refused = project.onloop_at("../elsewhere", words).expect_exit(4).stderr;
+        let fix = "fix: list the runs of other folders: onloop list --everywhere fix: begin one";
+        assert!(crate::flat(&refused).contains(fix), "{words:?}: {refused}");
+    }
+    let listed = project.onloop_at("../elsewhere", &["list", "--everywhere"]).expect_exit(0);
+    assert!(listed.stdout.contains(&id), "{listed:?}");
+}
+
+#[test]
 fn the_report_is_a_rendering_of_the_record() {
     let (project, id) = paused();
     let printed = project.onloop(&["report", &id]).expect_exit(0).stdout;

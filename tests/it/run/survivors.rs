@@ -94,9 +94,11 @@ fn killed_auto() -> Workspace {
 fn what_a_child_of_rw_auto_left_is_ended_by_the_next_run_although_the_lock_is_held() {
     let project = killed_auto();
     let run = resumed(&project, &AUTO).expect_exit(12);
-    let ended = "Ended 3 processes that the child of an rw-auto that was killed had left when it \
-                 was interrupted.\n";
+    let ended = "Ended 3 processes that the child of a killed rw-auto had left when it was \
+                 interrupted.\n";
     assert!(run.stderr.contains(ended), "{}", run.stderr);
+    let why = crate::flat(&run.stderr);
+    assert!(why.contains(" is gone; its lock counts for another "), "{why}");
     let list = project.onloop(&["status"]).expect_exit(0).stdout;
     assert!(list.contains("  Interrupted, "), "it is still to be done: {list}");
     std::fs::remove_file(project.path(".ai/runtime/rw-auto.lock")).unwrap();
@@ -118,8 +120,14 @@ fn a_killed_rw_auto_is_in_the_overview_and_stop_ends_what_it_left() {
     assert_eq!((&entry["status"], &entry["driven_by"]), (&"interrupted".into(), &Value::Null));
     let shown = project.onloop(&["status", &id, "--json"]).expect_exit(0).stdout;
     assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), entry);
+    // The verbs for runs of a workflow say which one is for this.
+    for words in [&["resume", &id][..], &["next", "--run-id", &id], &["stop"], &["next"]] {
+        let refused = project.onloop(words).expect_exit(4).stderr;
+        assert!(refused.contains(&format!("onloop stop {id}\n")), "{words:?}: {refused}");
+    }
     let stopped = project.onloop(&["stop", &id]).expect_exit(0);
     assert_eq!(stopped.stdout, format!("run {id} is stopped\n"));
+    assert!(!project.path(".ai/runtime/rw-auto.lock").exists(), "the next one need not wait");
     assert_gone(&project, "pid");
     assert!(project.onloop(&["list"]).expect_exit(0).stdout.is_empty());
 }

@@ -1,8 +1,11 @@
 //! Which run is meant, and its record.
 
 use crate::error::{CommandError, unusable_record};
-use crate::lookup::runs::{Found, FoundRecord, all_ids, find_all, is_of, is_own, untrusted_copy};
+use crate::lookup::runs::{
+    Found, FoundRecord, all_ids, find_all, find_everywhere, is_of, is_own, untrusted_copy,
+};
 use crate::run::advice::{discard_command, first_command};
+use crate::state::auto_runs::{self, AutoRun};
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, Store};
 use crate::state::untrusted::{read_untrusted, untrusted_run};
@@ -227,8 +230,12 @@ async fn by_beginning(io: &Io, name: &str) -> Result<Option<Selected>, CommandEr
     }
 }
 
-/// The error of a name that nothing has.
+/// The error of a name that no run of a workflow has.
 async fn unknown(io: &Io, name: &str) -> CommandError {
+    if let Some(auto) = auto_runs::named(io, name).await {
+        let what = format!("`{}` is a run of rw-auto, not of a workflow", auto.id());
+        return with_auto(CommandError::refused(what), &auto);
+    }
     let ids = all_ids(io).await;
     let mut known: Vec<&str> = ids.iter().map(String::as_str).collect();
     let here = own_runs(io).await;
@@ -238,7 +245,17 @@ async fn unknown(io: &Io, name: &str) -> CommandError {
         nearest(name, &known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     let shown = text::ellipsis(&text::one_line(name), 60);
     CommandError::usage(format!("no run `{shown}` was found{near}"))
-        .fix_by("list the runs that can be found from here", "onloop list")
+        .fix_by("list the runs of every folder", "onloop list --everywhere")
+}
+
+/// `error` with what can be done about a run of rw-auto.
+fn with_auto(error: CommandError, auto: &AutoRun) -> CommandError {
+    let id = auto.id();
+    let error = error.fix_by(format!("end run `{id}` of rw-auto"), format!("onloop stop {id}"));
+    match auto.process {
+        Some(_) => error,
+        None => error.fix_by("then start rw-auto again in its folder", "onloop auto"),
+    }
 }
 
 /// Runs that may be meant, the one that changed last first, and untrusted ones with their files.
@@ -316,8 +333,18 @@ async fn one_of(
 
 /// Why no run fits, and the command for the one that changed last.
 async fn nothing_fits(io: &Io, fitting: Fitting) -> CommandError {
-    let error = CommandError::refused(fitting.nothing());
+    let mut error = CommandError::refused(fitting.nothing());
     let Some(store) = own_runs(io).await.into_iter().next() else {
+        let cwd = &io.start().cwd;
+        let autos = auto_runs::all(io).await;
+        for auto in autos.iter().filter(|auto| auto.is_around(cwd)) {
+            error = with_auto(error, auto);
+        }
+        let is_open = |found: &Found| found.run().is_ok_and(Run::is_open);
+        if find_everywhere(io).await.iter().any(is_open) {
+            let what = "list the runs of other folders";
+            error = error.fix_by(what, "onloop list --everywhere");
+        }
         return error.fix_by("begin one", "onloop do 'Fix the failing test'");
     };
     let run = store.run();

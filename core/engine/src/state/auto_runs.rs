@@ -25,6 +25,11 @@ impl AutoRun {
         &self.document.run
     }
 
+    /// The folder of its workspace.
+    pub fn folder(&self) -> &str {
+        &self.document.folder
+    }
+
     /// Whether it works in `folder`, or above or below it.
     pub fn is_around(&self, folder: &str) -> bool {
         let (own, folder) = (&self.document.folder, folder.trim_end_matches('/'));
@@ -71,8 +76,8 @@ impl AutoRun {
             vec![format!("{} in cycle {cycle}", text::one_line(target)), format!("in {folder}")];
         if self.process.is_none() {
             lines.push(format!(
-                "Its process is gone. Start it again there with `onloop auto`, or end what its \
-                 child left with `onloop stop {run}`."
+                "Its process is gone. End what it left with `onloop stop {run}`, then start again \
+                 there with `onloop auto`."
             ));
         }
         for line in lines {
@@ -103,7 +108,7 @@ impl AutoRun {
         let AutoRunDocument { folder, host, .. } = &self.document;
         let Some(group) = self.document.group.clone() else { return Ok(()) };
         let mark = Some(processes::mark(io, &workspace(folder)));
-        let whose = "the child of an rw-auto that was killed";
+        let whose = "the child of a killed rw-auto";
         processes::end_group(io, whose, group, host, mark).await?;
         let bytes = AutoRunDocument { group: None, ..self.document.clone() }.to_bytes();
         io.write(&self.path, bytes, Expect::Any, Durability::Relaxed).await?;

@@ -12,8 +12,8 @@ use onloop_auto::record::{
 };
 use onloop_auto::workspace_file::{Presence, WorkspaceFile};
 use onloop_auto::{
-    ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, LOCK_PATH, PAUSE_PATH, PLANS_FOLDER,
-    PROGRESS_PATH, Profile, feature, plan,
+    ACTIVE_PLAN_PATH, CONTEXT_PATH, FEATURES_FOLDER, PAUSE_PATH, PLANS_FOLDER, PROGRESS_PATH,
+    Profile, feature, plan,
 };
 use onloop_effect::{Failure, Io, ProcessSpec, ProcessStatus, Stat};
 use onloop_syntax::limits;
@@ -99,9 +99,7 @@ impl Workspace {
     pub(super) async fn explain(&mut self, ending: AutoEnding) {
         let why = match ending {
             AutoEnding::Done => return self.explain_done().await,
-            AutoEnding::LockHeld => format!(
-                "another rw-auto works here; wait for it, or remove `{LOCK_PATH}` if none does"
-            ),
+            AutoEnding::LockHeld => self.explain_lock().await,
             AutoEnding::Paused => {
                 format!("`{PAUSE_PATH}` stops every run; remove it and start again")
             }

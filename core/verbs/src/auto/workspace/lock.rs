@@ -6,6 +6,8 @@ use onloop_auto::documents::LockPayload;
 use onloop_auto::lock::{self, LockState};
 use onloop_auto::record::{LockBefore, LockSight, LockWritten};
 use onloop_effect::{Durability, Expect, Failure, Io, Version};
+use onloop_engine::state::auto_runs;
+use onloop_engine::state::store::StateHome;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -165,6 +167,32 @@ impl Workspace {
                 );
                 self.io.note(message).await;
             }
+        }
+    }
+
+    /// Who holds the lock, and what to do about it.
+    pub(super) async fn explain_lock(&mut self) -> String {
+        let found = self.look_at_lock().await;
+        let noted = match StateHome::of(&self.io) {
+            Ok(home) => auto_runs::look(&self.io, &home.auto_run(&self.io.start().cwd)).await,
+            Err(_) => None,
+        };
+        let killed =
+            noted.filter(|noted| noted.process.is_none() && found.payload_of(noted.id()).is_some());
+        match (killed, found.sight()) {
+            (Some(killed), LockSight::Present(Some(stamp))) => {
+                let age_ms = self.now().as_millis().saturating_sub(stamp.as_millis());
+                let left_ms = lock::HELD_MS.saturating_sub(age_ms).max(0).unsigned_abs();
+                format!(
+                    "the process of run {0} is gone; its lock counts for another {1}, or until \
+                     `onloop stop {0}` removes it",
+                    killed.id(),
+                    text::span(left_ms)
+                )
+            }
+            _ => format!(
+                "another rw-auto works here; wait for it, or remove `{LOCK_PATH}` if none does"
+            ),
         }
     }
 
