@@ -114,6 +114,18 @@ fn an_outage_does_not_end_an_hours_wait() {
 }
 
 #[test]
+fn the_end_of_an_outage_is_noted_by_the_next_hook_that_reaches_the_chat() {
+    let (mut host, _) = machine(|_, _| ChatMood::Down, None);
+    assert!(matches!(ask(&mut host, 10 * MINUTE_MS, false), Some(Resolution::NoAnswer(_))));
+    let (mut later, _) = machine(|_, _| ChatMood::Well, Some((1, "allow")));
+    later.disk.put("/state/audit.jsonl", host.disk.text("/state/audit.jsonl"));
+    assert!(matches!(ask(&mut later, HOUR_MS, false), Some(Resolution::Allow(_))));
+    let audit_log = audit_log(&later);
+    let restored = audit_log.iter().filter(|line| line.starts_with("restored: the chat is back"));
+    assert_eq!(restored.count(), 1, "{audit_log:?}");
+}
+
+#[test]
 fn a_chat_that_is_down_from_the_beginning_is_asked_when_it_is_back() {
     let down = |minute: u64, _: &str| if minute < 30 { ChatMood::Down } else { ChatMood::Well };
     let (mut host, chat) = machine(down, Some((1, "deny")));

@@ -20,19 +20,21 @@ pub(super) struct Deadline {
     reads: u64,
     /// What has failed since the chat was last reached.
     outage: Option<Outage>,
+    /// Whether the chat was reached at all.
+    was_reached: bool,
     /// The session that asks.
     session: Option<String>,
 }
 
 struct Outage {
-    since: Timestamp,
     failures: u32,
     why: String,
 }
 
 impl Deadline {
     pub(super) fn new(began: Timestamp, wait_ms: u64, session: Option<String>) -> Deadline {
-        Deadline { began, wait_ms, counted_ms: 0, reads: 0, outage: None, session }
+        let (counted_ms, reads, outage, was_reached) = (0, 0, None, false);
+        Deadline { began, wait_ms, counted_ms, reads, outage, was_reached, session }
     }
 
     pub(super) fn left_ms(&self, now: Timestamp) -> u64 {
@@ -113,8 +115,7 @@ impl Deadline {
         if failures == 0 {
             self.log(io, AuditEvent::Outage, &format!("the chat is not reached: {why}")).await;
         }
-        let since = self.outage.as_ref().map_or(io.now(), |outage| outage.since);
-        self.outage = Some(Outage { since, failures: failures.saturating_add(1), why });
+        self.outage = Some(Outage { failures: failures.saturating_add(1), why });
         let left_ms = self.left_ms(io.now());
         if left_ms == 0 {
             return Err(self.over());
@@ -131,11 +132,11 @@ impl Deadline {
         Ok(())
     }
 
-    /// The chat was reached.
+    /// The chat was reached. The outage may be one that another process has noted.
     async fn reached(&mut self, io: &Io) {
-        if let Some(outage) = self.outage.take() {
-            let lasted = text::span(io.now().millis_since(outage.since));
-            self.log(io, AuditEvent::Restored, &format!("the chat is back after {lasted}")).await;
+        let was_reached = std::mem::replace(&mut self.was_reached, true);
+        if self.outage.take().is_some() || !was_reached {
+            note_restored(io, self.session.clone(), "the chat is ", "the chat is back").await;
         }
     }
 
@@ -144,6 +145,23 @@ impl Deadline {
         audit_log::note(io, AuditEntry { session, ..AuditEntry::new(io.now(), event, words) })
             .await;
     }
+}
+
+/// Notes the end of an outage with the words `back`, if the audit log says last of `what` that it was
+/// not reached.
+pub(super) async fn note_restored(io: &Io, session: Option<String>, what: &str, back: &str) {
+    let (entries, _) = audit_log::entries(io).await;
+    let is_about = |entry: &&AuditEntry| {
+        matches!(entry.event, AuditEvent::Outage | AuditEvent::Restored)
+            && entry.text.contains(what)
+    };
+    let latest = entries.iter().rev().filter(is_about);
+    let Some(first) = latest.take_while(|entry| entry.event == AuditEvent::Outage).last() else {
+        return;
+    };
+    let lasted = text::span(io.now().millis_since(first.at));
+    let entry = AuditEntry::new(io.now(), AuditEvent::Restored, &format!("{back} after {lasted}"));
+    audit_log::note(io, AuditEntry { session, ..entry }).await;
 }
 
 /// The pause before the next call, after so many failures before this one.

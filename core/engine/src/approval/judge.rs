@@ -5,6 +5,7 @@
 //! the repository, and only an answer of exactly one word counts.
 
 use super::Escalation;
+use super::deadline::note_restored;
 use crate::session::supervisor::session_names;
 use crate::state::audit_log;
 use onloop_documents::audit_log::{AuditEntry, AuditEvent};
@@ -55,7 +56,9 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
         }
         Ok(end) => match end.status {
             ProcessStatus::Exited(0) => {
-                note_reached(io, &escalation.session_id).await;
+                let session = Some(escalation.session_id.clone());
+                let back = "the language model answers again";
+                note_restored(io, session, "language model", back).await;
                 return read(&String::from_utf8_lossy(&end.stdout.head));
             }
             ProcessStatus::Exited(code) => format!("the language model ended with status {code}"),
@@ -69,23 +72,6 @@ pub(super) async fn opinion(io: &Io, escalation: &Escalation) -> Opinion {
     let session = Some(escalation.session_id.clone());
     audit_log::note(io, AuditEntry { session, ..entry }).await;
     Opinion::Ask(failed)
-}
-
-/// Notes the end of an outage, if the last call of a model failed.
-async fn note_reached(io: &Io, session: &str) {
-    let (entries, _) = audit_log::entries(io).await;
-    let of_model = |entry: &&AuditEntry| {
-        matches!(entry.event, AuditEvent::Outage | AuditEvent::Restored)
-            && entry.text.contains("language model")
-    };
-    let outage = entries.iter().rev().filter(of_model);
-    let Some(first) = outage.take_while(|entry| entry.event == AuditEvent::Outage).last() else {
-        return;
-    };
-    let lasted = text::span(io.now().millis_since(first.at));
-    let words = format!("the language model answers again after {lasted}");
-    let entry = AuditEntry::new(io.now(), AuditEvent::Restored, &words);
-    audit_log::note(io, AuditEntry { session: Some(session.to_owned()), ..entry }).await;
 }
 
 /// Only one word alone on the first line counts: what a model explains can say anything.
