@@ -45,7 +45,9 @@ const REFUSALS: [&str; 3] = ["no", "nope", "n"];
 const OBJECTIONS: [&str; 6] = ["that", "this", "it", "you", "they", "wrong"];
 
 /// Prompts that are nothing but the wish to pause.
-const PAUSES: [&[&str]; 11] = [
+const PAUSES: [&[&str]; 13] = [
+    &["abort"],
+    &["cancel"],
     &["pause"],
     &["stop"],
     &["stop", "it"],
@@ -196,6 +198,9 @@ mod tests {
             ("stop", Pause),
             ("Pause, please.", Pause),
             ("hold on!", Pause),
+            ("cancel", Pause),
+            ("abort!", Pause),
+            ("cancel the old order first", Instruction),
             ("wait for the checks, then merge", Instruction),
             ("stop using tabs", Instruction),
             ("use postgres and keep the migrations apart", Instruction),

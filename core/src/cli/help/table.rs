@@ -334,7 +334,7 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
         [
             ("Show the sessions of this project", "onloop session list"),
             ("Show what happened in one", "onloop session log 4f0c1f0e-demo"),
-            ("Let an agent end one", "onloop session stop 4f0c1f0e-demo"),
+            ("Stop the continuations of one", "onloop session stop 4f0c1f0e-demo"),
         ],
         &["install", "permit", "auto"],
     ),

@@ -223,7 +223,7 @@ pub(in super::super) const PLUMBING_HELPS: &[VerbHelp] = &[
     verb(
         "hook",
         "Agent hosts call this: one event as JSON in, the answer of the host out, nothing where \
-         there is no opinion. It always exits with 0.",
+         there is no opinion. It exits with 0, or with 2 where it wakes a waiting client.",
         [
             ("Answer an event of Claude Code", "onloop hook claude < event.json"),
             ("Answer within a minute", "onloop hook codex --timeout 60 < event.json"),
