@@ -79,6 +79,15 @@ fn the_first_agent_on_path_plays_both() {
 }
 
 #[test]
+fn an_answer_without_a_next_command_is_named_with_its_log() {
+    let project = workspace(SETTLED);
+    let run = project.onloop(&["auto", "--agent-command", "cat > /dev/null; echo hello"]);
+    assert_eq!(run.exit, Some(20), "{}", run.stderr);
+    let note = "note: what the child said is in `.ai/runtime/logs/";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+}
+
+#[test]
 fn what_is_dropped_is_said() {
     let project = workspace(SETTLED);
     let child = "cat > /dev/null; echo NEXT_COMMAND=done";

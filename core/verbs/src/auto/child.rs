@@ -9,7 +9,7 @@ use super::noted::NotedRun;
 use listened::ChildEnd;
 use onloop_agents::{self as agent, Agent, Client};
 use onloop_auto::RUNTIME_FOLDER;
-use onloop_auto::child::ChildOutcome;
+use onloop_auto::child::{ChildAnswer, ChildOutcome};
 use onloop_auto::prompts;
 use onloop_auto::record::Dispatch;
 use onloop_effect::{
@@ -100,7 +100,14 @@ impl ChildCommand {
             }
         };
         match ended {
-            Ok(outcome) => outcome,
+            Ok(outcome) => {
+                if let ChildOutcome::Answered(text) = &outcome
+                    && ChildAnswer::parse(text).is_err()
+                {
+                    io.note(format!("note: what the child said is in `{log_file}`")).await;
+                }
+                outcome
+            }
             Err(failure) if failure.is_interrupted() => ChildOutcome::Cancelled,
             Err(failure) if failure.is_not_found() || failure.kind == FailureKind::Unsupported => {
                 let what = format!("cannot start `{}`", self.agent.name());
