@@ -8,6 +8,7 @@ use onloop_core::run::{RunnerReport, runner_report};
 /// A sample without its output.
 struct Sample<'s> {
     command: &'s str,
+    exit: &'s str,
     says: &'s str,
     output: &'s str,
 }
@@ -18,7 +19,7 @@ fn sample(text: &str) -> Sample<'_> {
         let line = head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         line.unwrap_or_else(|| panic!("no {name} in {head}"))
     };
-    Sample { command: value("command"), says: value("says"), output }
+    Sample { command: value("command"), exit: value("exit"), says: value("says"), output }
 }
 
 /// What a report says, in the words of the samples.
@@ -44,11 +45,15 @@ fn the_output_of_every_runner_is_understood() {
     let mut wrong = Vec::new();
     for path in names {
         let text = std::fs::read_to_string(&path).expect("a text");
-        let Sample { command, says, output } = sample(&text);
-        let found = words(&runner_report(command, &[output]));
+        let Sample { command, exit, says, output } = sample(&text);
+        let report = runner_report(command, &[output]);
+        let found = words(&report);
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
         if found != says {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
             wrong.push(format!("{name}: expected {says}, found {found}"));
+        }
+        if exit == "0" && report.failed > 0 || name.contains("-failed") && report.failed == 0 {
+            wrong.push(format!("{name}: {} failures", report.failed));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -21,6 +21,8 @@ pub struct RunnerReport {
     pub ran: Option<u64>,
     /// How many of them passed; `None`: no known runner says it.
     pub passed: Option<u64>,
+    /// How many of them failed, or suites if no test has a line of its own.
+    pub failed: u64,
     /// How many of `ran` and how many of `passed` a runner counts itself. Others are lines of single
     /// tests, suites or packages.
     pub counted: Option<(u64, u64)>,
@@ -118,6 +120,8 @@ impl Name<'_> {
 struct Found<'l> {
     ran: u64,
     passed: Option<u64>,
+    /// How many of `ran` failed.
+    failed: u64,
     skipped: u64,
     /// Tests that a line with a letter for each has run.
     dots: u64,
@@ -141,7 +145,8 @@ fn matches<'l>(pattern: &str, line: &'l str, found: &mut Found<'l>) -> bool {
     // The last place takes the rest of the line.
     let ends: Vec<usize> = match (next, rest) {
         ("", "") => vec![line.len()],
-        ("", _) => (0..=line.len()).filter(|at| line.is_char_boundary(*at)).collect(),
+        // A number ends where its digits do.
+        ("", _) => (0..=line.len()).rev().filter(|at| line.is_char_boundary(*at)).collect(),
         (next, _) => line.match_indices(next).map(|(at, _)| at).collect(),
     };
     ends.into_iter().any(|end| {
@@ -163,7 +168,13 @@ impl<'l> Found<'l> {
             "n" => number().is_some(),
             "ran" => number().map(|count| self.ran = count).is_some(),
             "passed" => number().map(|count| self.passed = Some(count)).is_some(),
-            "skipped" => number().map(|count| self.skipped = count).is_some(),
+            "skipped" => {
+                number().map(|count| self.skipped = self.skipped.saturating_add(count)).is_some()
+            }
+            "failed" => number().map(|count| self.fail(count)).is_some(),
+            "failures" => {
+                number().map(|count| self.failed = self.failed.saturating_add(count)).is_some()
+            }
             "word" => is_word(text),
             "file" => is_word(text) && is_script(text),
             "secs" => text.parse::<f64>().is_ok(),
@@ -180,7 +191,7 @@ impl<'l> Found<'l> {
                 is_word(text)
             }
             "dots" => {
-                self.dots = text.chars().filter(|c| *c != 's').count() as u64;
+                self.dots = text.chars().filter(|c| !"sx".contains(*c)).count() as u64;
                 !text.is_empty() && text.chars().all(|c| ".sFExuX".contains(c))
             }
             "results" => self.results(text).is_some(),
@@ -191,6 +202,12 @@ impl<'l> Found<'l> {
         }
     }
 
+    /// Counts tests that ran and failed.
+    fn fail(&mut self, count: u64) {
+        self.ran = self.ran.saturating_add(count);
+        self.failed = self.failed.saturating_add(count);
+    }
+
     /// Takes the JSON that Jest and Vitest write: the state of each test, since some versions count
     /// skipped tests as passed.
     fn results(&mut self, json: &str) -> Option<()> {
@@ -199,7 +216,8 @@ impl<'l> Found<'l> {
         let tests = files.filter_map(|file| file["assertionResults"].as_array()).flatten();
         let states: Vec<&Value> = tests.map(|test| &test["status"]).collect();
         let count = |state: &str| states.iter().filter(|found| **found == state).count() as u64;
-        (self.ran, self.passed) = (count("failed"), Some(count("passed")));
+        self.fail(count("failed"));
+        self.passed = Some(count("passed"));
         Some(())
     }
 
@@ -213,11 +231,12 @@ impl<'l> Found<'l> {
             }
             match word.split(' ').next().unwrap_or_default() {
                 "passed" => self.passed = Some(self.passed.unwrap_or(0).saturating_add(count)),
-                "failed" | "error" | "errors" | "xfailed" | "xpassed" | "timed" => {
-                    self.ran = self.ran.saturating_add(count);
-                }
-                "skipped" | "ignored" | "deselected" | "todo" | "total" | "measured"
-                | "filtered" | "pending" | "warning" | "warnings" | "rerun" | "subtests" => {}
+                "failed" | "error" | "errors" | "timed" => self.fail(count),
+                "xpassed" => self.ran = self.ran.saturating_add(count),
+                // A test that is expected to fail shows nothing.
+                "xfailed" | "skipped" | "ignored" | "deselected" | "todo" | "total"
+                | "measured" | "filtered" | "pending" | "warning" | "warnings" | "rerun"
+                | "subtests" => {}
                 _ => return false,
             }
         }
@@ -244,7 +263,7 @@ mod tests {
         for phrase in PHRASES {
             let places = phrase.line.split('{').skip(1);
             for place in places.map(|rest| rest.split_once('}').expect(phrase.line).0) {
-                let known = "* n ran passed skipped word file secs name module attribute dots \
+                let known = "* n ran passed skipped failed failures word file secs name module attribute dots \
                              results list parts";
                 let known = known.split(' ').any(|known| known == place);
                 assert!(known, "{}", phrase.line);
@@ -307,6 +326,13 @@ mod tests {
             ("python3 calc.py --new", "calc.py: error: unrecognized arguments: --new", false),
             ("! no-such-tool --all", "bash: line 1: no-such-tool: command not found", true),
             ("grep -q TODO src/a.rs", "grep: src/a.rs: No such file or directory", true),
+            (
+                "env -C nope make",
+                "env: cannot change directory to 'nope': No such file or directory",
+                true,
+            ),
+            ("node -e 'require(1'", "    at makeContextifyScript (node:internal/vm:185:14)", true),
+            ("node -e 'f()'", "    at runScriptInThisContext (node:internal/vm:209:10)", false),
             ("sh ci/test.sh", "cat: out/result.txt: No such file or directory", false),
         ];
         for (command, line, expected) in table {

@@ -2,8 +2,8 @@
 //!
 //! A phrase is compared with a whole line, whose runs of blanks are single blanks and whose `=` at both
 //! ends are gone. The first phrase that fits a line counts. Places: `{*}` any text, `{n}` a number,
-//! `{secs}` a number with a fraction, `{ran}`, `{passed}` and `{skipped}` counts of tests, `{list}` and
-//! `{parts}` lists of them, `{dots}` a letter for each, `{results}` JSON, `{word}` text without blanks,
+//! `{secs}` a number with a fraction, `{ran}`, `{passed}`, `{skipped}` and `{failed}` counts of tests,
+//! `{failures}` those of `{ran}` that failed, `{list}` and `{parts}` lists of them, `{dots}` a letter for each, `{results}` JSON, `{word}` text without blanks,
 //! `{file}` such text that is a script. `{name}`, `{module}` and `{attribute}` are names: the line
 //! counts only where the command line has it. `tests/runners` has samples; where a runner was not there
 //! to be run, its manual or source is the source of the phrase.
@@ -19,6 +19,12 @@ pub(super) enum Says {
     NodeCounts,
     /// One more test, or group of tests, ran.
     OneRan,
+    /// One more test failed.
+    OneFailed,
+    /// One more group of tests failed.
+    GroupFailed,
+    /// How many of the tests that ran failed.
+    Failures,
     /// One more test passed.
     OnePassed,
     /// One more point of the Test Anything Protocol.
@@ -93,7 +99,13 @@ phrases! {
     NoTests "NO TESTS RAN{*}"
     Counts "Ran {ran} test{*} in {*}s"
     AllPassed "OK"
+    // A test that is expected to fail shows nothing.
+    AllPassed "OK (skipped={skipped}, expected failures={skipped}{*}"
     AllPassed "OK (skipped={skipped}{*}"
+    AllPassed "OK (expected failures={skipped}{*}"
+    Failures "FAILED (failures={failures}, errors={failures}{*}"
+    Failures "FAILED (failures={failures}{*}"
+    Failures "FAILED (errors={failures}{*}"
     Dots "{dots}"
     Misused "{*}unittest: error: {*}"
     Misused "{*}: can't open file '{name}': {*}"
@@ -103,7 +115,7 @@ phrases! {
     Misused "AttributeError: {*} has no attribute '{attribute}'"
     Misused "ImportError: Start directory is not importable: '{name}'"
     // Jest.
-    OneRan "Test Suites: {n} failed{*}"
+    GroupFailed "Test Suites: {n} failed{*}"
     Counts "Tests: {list}"
     NoTests "No tests found, exiting with code {n}"
     NoTests "No tests found related to files changed since {*}"
@@ -111,13 +123,13 @@ phrases! {
     Misused "Error: Can't find a root directory while resolving a config file path."
     Misused "Directory {name} in the rootDir option was not found."
     // Vitest.
-    OneRan "Test Files {n} failed{*}"
+    GroupFailed "Test Files {n} failed{*}"
     Counts "Tests {list}"
     NoTests "Tests no tests"
     // Jest and Vitest as JSON.
     Counts "{results}"
     // JUnit's form, by Vitest and others.
-    Counts "<testsuite {*} tests=\"{ran}\" failures=\"{n}\" errors=\"{n}\" skipped=\"{skipped}\"{*}"
+    Counts "<testsuite {*} tests=\"{ran}\" failures=\"{failures}\" errors=\"{failures}\" skipped=\"{skipped}\"{*}"
     NoTests "No test files found, exiting with code {n}"
     Misused "CACError: Unknown option {*}"
     Misused "failed to load config from {name}"
@@ -125,16 +137,16 @@ phrases! {
     Misused "Error: ENOENT: no such file or directory, scandir '{name}'"
     // Mocha.
     Counts "{passed} passing{*}"
-    Counts "{ran} failing{*}"
+    Counts "{failed} failing{*}"
     Counts "\"passes\": {passed},"
-    Counts "\"failures\": {ran},"
+    Counts "\"failures\": {failed},"
     Misused "✖ ERROR: {*}: Could not load {*} \"{name}\":"
     Misused "Error: No test files found: \"{name}\""
     // node --test, in TAP and for people, and Node itself.
     NodeCounts "# pass {passed}"
-    NodeCounts "# fail {ran}"
+    NodeCounts "# fail {failed}"
     NodeCounts "ℹ pass {passed}"
-    NodeCounts "ℹ fail {ran}"
+    NodeCounts "ℹ fail {failed}"
     File "ok {n} - {file}"
     File "✔ {file} ({*}ms)"
     Misused "Could not find '{name}'"
@@ -142,6 +154,8 @@ phrases! {
     Misused "Error [ERR_MODULE_NOT_FOUND]: Cannot find package '{name}' imported from {*}"
     Misused "{*}Error [ERR_MODULE_NOT_FOUND]: Cannot find module '{name}' imported from {*}/"
     Misused "{*}node: bad option: {*}"
+    // What `node -e` says below a line that it cannot read.
+    Misused "at makeContextifyScript (node:internal/vm:{*}"
     // npm, pnpm, yarn and Bun.
     Misused "npm {*} Missing script: \"{name}\""
     Misused "npm {*} enoent Could not read package.json: {*}"
@@ -162,13 +176,15 @@ phrases! {
     NoTests "? {*} [no test files]"
     NoTests "testing: warning: no tests to run"
     OnePassed "--- PASS: {*}"
-    OneRan "--- FAIL: {*}"
+    OneFailed "--- FAIL: {*}"
     OneSkipped "--- SKIP: {*}"
     OnePassed "{*},\"Action\":\"pass\",{*},\"Test\":{*}"
-    OneRan "{*},\"Action\":\"fail\",{*},\"Test\":{*}"
+    OneFailed "{*},\"Action\":\"fail\",{*},\"Test\":{*}"
     NoTests "{*},\"Output\":\"ok {*}[no tests to run]{*}"
     NoTests "{*},\"Output\":\"?{*}[no test files]{*}"
     NoTests "{*},\"Action\":\"skip\",{*},\"Test\":{*}"
+    GroupFailed "FAIL {word} {secs}s"
+    GroupFailed "FAIL {word} [{*} failed]"
     OneRan "FAIL {*}"
     Misused "flag provided but not defined: {*}"
     Misused "invalid value \"{name}\" for flag -{*}: {*}"
@@ -188,20 +204,24 @@ phrases! {
     OneRan "> Task {*}:test"
     OneRan "> Task {*}:test UP-TO-DATE"
     OneRan "> Task {*}:test FROM-CACHE"
-    OneRan "> Task {*}:test FAILED"
+    GroupFailed "> Task {*}:test FAILED"
+    Failures "{n} test{*} completed, {failures} failed{*}"
     NoTests "> No tests found for given includes: {*}"
     Misused "Task '{name}' not found in {*}"
     Misused "Unknown command-line option '{*}'{*}"
     // Maven Surefire and Failsafe, and Maven itself.
     NoTests "{*}No tests to run."
     NoTests "{*}No tests {*}were executed!{*}"
-    Counts "{*}Tests run: {ran}, Failures: {n}, Errors: {n}, Skipped: {skipped}"
+    Counts "{*}Tests run: {ran}, Failures: {failures}, Errors: {failures}, Skipped: {skipped}"
     Misused "[ERROR] Unknown lifecycle phase \"{name}\".{*}"
     Misused "Unable to parse command line options: {*}"
     // PHPUnit.
     NoTests "No tests executed!"
     Counts "OK ({passed} test{*}, {n} assertion{*})"
     Counts "Tests: {ran}, Assertions: {n}, Skipped: {skipped}."
+    Counts "Tests: {ran}, Assertions: {n}, Errors: {failures}, Failures: {failures}{*}"
+    Counts "Tests: {ran}, Assertions: {n}, Errors: {failures}{*}"
+    Counts "Tests: {ran}, Assertions: {n}, Failures: {failures}{*}"
     Counts "Tests: {ran}, Assertions: {*}"
     Misused "Cannot open file \"{name}\".{*}"
     Misused "Test file \"{name}\" not found{*}"
@@ -209,27 +229,27 @@ phrases! {
     Misused "Unknown option \"{*}\""
     // RSpec.
     NoTests "No examples found."
-    OneRan "{n} examples, {n} failures, {n} error{*} occurred outside of examples"
-    Counts "{ran} example{*}, {n} failure{*}, {skipped} pending"
-    Counts "{ran} example{*}, {n} failure{*}"
+    GroupFailed "{n} examples, {n} failures, {n} error{*} occurred outside of examples"
+    Counts "{ran} example{*}, {failures} failure{*}, {skipped} pending"
+    Counts "{ran} example{*}, {failures} failure{*}"
     Misused "cannot load such file -- {name}"
     // RSpec and Rake.
     Misused "invalid option: {*}"
     // Minitest.
-    Counts "{ran} runs, {n} assertions, {n} failures, {n} errors, {skipped} skips"
+    Counts "{ran} runs, {n} assertions, {failures} failures, {failures} errors, {skipped} skips"
     // dotnet test.
     NoTests "No test is available in {*}"
     NoTests "No test matches the given testcase filter {*}"
-    Counts "{*}! - Failed: {ran}, Passed: {passed}, Skipped: {n}, Total: {n}{*}"
+    Counts "{*}! - Failed: {failed}, Passed: {passed}, Skipped: {n}, Total: {n}{*}"
     Misused "MSBUILD : error MSB1009: {*}"
     // ctest.
     NoTests "No tests were found!!!"
-    Counts "{n}% tests passed, {n} tests failed out of {ran}"
+    Counts "{n}% tests passed, {failures} tests failed out of {ran}"
     Counts "{n}% tests passed out of {ran}"
     Misused "Failed to change working directory to \"{name}\": {*}"
     Misused "CMake Error: Unknown argument: {*}"
     // Deno, whose lines could be of the next one.
-    Counts "{*} | {passed} passed{*} | {ran} failed{*}"
+    Counts "{*} | {passed} passed{*} | {failed} failed{*}"
     // Test Anything Protocol.
     NoTests "1..0{*}"
     NoTests "ok {*} # SKIP{*}"
@@ -242,9 +262,9 @@ phrases! {
     NoTests "error: regex \"{*}\" matched 0 tests.{*}"
     NoTests "The following filters did not match any test files:"
     Misused "Test filter \"{name}\" had no matches"
-    Counts "{passed} passed, {ran} failed{*}"
+    Counts "{passed} passed, {failed} failed{*}"
     Counts "{passed} pass"
-    Counts "{ran} fail"
+    Counts "{failed} fail"
     // make, just, Task, Rake and Composer.
     Misused "make: *** No rule to make target '{name}'. Stop."
     // A program of a recipe that cannot be run, as if the check were its line.
@@ -277,4 +297,5 @@ phrases! {
     Misused "grep: invalid option {*}"
     Misused "fatal: ambiguous argument '{name}': {*}"
     Misused "{*}: can't cd to {name}{*}"
+    Misused "env: cannot change directory to '{name}': {*}"
 }

@@ -18,6 +18,8 @@ pub(super) struct Tally {
     dots: u64,
     /// Those of lines that only pytest writes.
     progress: u64,
+    /// Groups of tests that failed.
+    failed_groups: u64,
     /// Whether all that were counted have passed.
     all_passed: bool,
     /// Points of the Test Anything Protocol, which may be suites.
@@ -35,7 +37,9 @@ pub(super) struct Tally {
 impl Tally {
     /// Adds what a line says.
     pub(super) fn add(&mut self, says: Says, found: &Found<'_>, command: &str, line: &str) {
+        self.report.failed = self.report.failed.saturating_add(found.failed);
         match says {
+            Says::Failures => {}
             Says::Counts => self.count(found),
             Says::NodeCounts => {
                 self.has_node_counts = true;
@@ -54,6 +58,14 @@ impl Tally {
                 self.ran(0);
             }
             Says::OneRan => self.ran(1),
+            Says::OneFailed => {
+                self.ran(1);
+                self.report.failed += 1;
+            }
+            Says::GroupFailed => {
+                self.ran(1);
+                self.failed_groups += 1;
+            }
             Says::OnePassed => {
                 self.ran(1);
                 self.passed(1);
@@ -101,6 +113,9 @@ impl Tally {
             self.ran(self.progress);
         }
         let mut report = self.report;
+        if report.failed == 0 {
+            report.failed = self.failed_groups;
+        }
         if self.has_node_counts && self.files > 0 {
             let without = |count: u64| count.checked_sub(self.files).filter(|left| *left > 0);
             // A file without tests passes whatever it does: nothing is known of it.
