@@ -348,10 +348,12 @@ export interface InputsView {
     more: number;
 }
 export interface WarningView extends Partial<ChangedFileView> {
-    kind: "check_changed" | "check_unseen" | "passed_before" | "no_test_count";
+    kind: "check_changed" | "check_unseen" | "passed_before" | "no_test_count" | "failures_reported" | "failures_ignored";
     check: number;
     text: string;
     reason?: string;
+    runner?: string;
+    failed?: number;
 }
 export interface Receipt {
     schema: "hotl.receipt/v1";

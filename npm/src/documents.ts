@@ -429,13 +429,23 @@ export interface InputsView {
 
 /** A warning about the result of a check. */
 export interface WarningView extends Partial<ChangedFileView> {
-  kind: "check_changed" | "check_unseen" | "passed_before" | "no_test_count";
+  kind:
+    | "check_changed"
+    | "check_unseen"
+    | "passed_before"
+    | "no_test_count"
+    | "failures_reported"
+    | "failures_ignored";
   /** The number of the check in its step, from 1. */
   check: number;
   /** The whole warning, for people. */
   text: string;
-  /** Why the result is unknown. */
+  /** Why the result is unknown, or which failures are ignored. */
   reason?: string;
+  /** The test runner that did not count its tests. */
+  runner?: string;
+  /** How many failures a test runner reported. */
+  failed?: number;
 }
 
 /** The receipt of a run: `hotl.receipt/v1`. */

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use onloop_syntax::form::is_default;
-use onloop_syntax::text::words;
+use onloop_syntax::text::{self, words};
 
 /// Something to warn about the result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,16 @@ pub enum Warning {
     NoTestCount {
         /// The runner.
         runner: String,
+    },
+    /// Its test runner said that tests failed, and the check passed.
+    FailuresReported {
+        /// How many.
+        failed: u64,
+    },
+    /// Failures of its command, or of a part of it, do not fail the check.
+    FailuresIgnored {
+        /// Which, on one line.
+        reason: String,
     },
 }
 
@@ -165,6 +175,11 @@ impl fmt::Display for Warning {
             Warning::NoTestCount { runner } => {
                 write!(f, "`{runner}` ended without saying how many tests ran")
             }
+            Warning::FailuresReported { failed } => {
+                let failures = text::counted(*failed, "failure");
+                write!(f, "its test runner reported {failures}, and the check passed")
+            }
+            Warning::FailuresIgnored { reason } => f.write_str(reason),
         }
     }
 }

@@ -37,11 +37,11 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
         findings.push(finding::check::looks_like_prose(span));
     } else if let Some((part, written_for)) = foreign {
         findings.push(finding::check::windows_command(span, part, written_for, check.shell));
-    } else if let (Some(why), Expectation::Pass) = (shape.vacuous(command), check.expect) {
+    } else if let Some(why) = check.cannot_fail() {
         findings.push(finding::check::vacuous(span, why));
     } else if let Some(runner) = lists_only(check) {
         findings.push(finding::check::lists_tests(span, runner.name, runner.lists.unwrap_or("")));
-    } else if posix && check.expect == Expectation::Pass && last_line_decides(command) {
+    } else if check.ignores_lines() {
         findings.push(finding::check::last_line_decides(span));
     }
     let drive_path =
@@ -52,6 +52,28 @@ pub(super) fn look_at(check: &ShellCheck, value: &Value<'_>, field: &str, findin
             Span::new(value.span.start + at, value.span.start + at + path.len())
         });
         findings.push(finding::check::machine_path(span, path));
+    }
+}
+
+impl ShellCheck {
+    /// Why the command exits with 0 whatever the work is; `None`: it can fail, or has to.
+    pub(crate) fn cannot_fail(&self) -> Option<&'static str> {
+        let command = self.command.as_str();
+        Shape::of(command).vacuous(command).filter(|_| self.expect == Expectation::Pass)
+    }
+
+    /// Whether failures of all lines but the last are ignored.
+    fn ignores_lines(&self) -> bool {
+        let posix = matches!(self.shell, Shell::Bash | Shell::Sh);
+        posix && self.expect == Expectation::Pass && last_line_decides(&self.command)
+    }
+
+    /// Which failures do not fail the check, in words for people; `None`: none is known.
+    pub fn vacuous(&self) -> Option<String> {
+        let ignores = || {
+            self.ignores_lines().then(|| "only its last line decides whether it passes".to_owned())
+        };
+        self.cannot_fail().map(|why| format!("it cannot fail: {why}")).or_else(ignores)
     }
 }
 
@@ -88,12 +110,14 @@ struct Shape<'t> {
     pieces: Vec<(Option<&'static str>, &'t str)>,
     /// Whether text outside quotes contains shell syntax.
     has_syntax: bool,
+    /// Whether the last command runs in the background.
+    in_background: bool,
 }
 
 impl<'t> Shape<'t> {
     fn of(command: &'t str) -> Shape<'t> {
         let bytes = command.as_bytes();
-        let mut shape = Shape { pieces: Vec::new(), has_syntax: false };
+        let mut shape = Shape { pieces: Vec::new(), has_syntax: false, in_background: false };
         let (mut at, mut start, mut before) = (0, 0, None);
         while at < bytes.len() {
             match bytes[at] {
@@ -113,7 +137,12 @@ impl<'t> Shape<'t> {
                         _ => "&",
                     };
                     shape.has_syntax |= bytes[at] != b'\n';
-                    if operator != "&" {
+                    // `2>&1` and `&>file` are redirections.
+                    let redirects = operator == "&"
+                        && (bytes[..at].ends_with(b">")
+                            || bytes[..at].ends_with(b"<")
+                            || bytes[at..].starts_with(b"&>"));
+                    if !redirects {
                         shape.pieces.push((before, &command[start..at]));
                         (start, before) = (at + operator.len(), Some(operator));
                     }
@@ -124,6 +153,7 @@ impl<'t> Shape<'t> {
             }
             at += 1;
         }
+        shape.in_background = before == Some("&") && command[start..].trim().is_empty();
         shape.pieces.push((before, &command[start..]));
         shape.pieces.retain(|(_, piece)| !piece.trim().is_empty());
         shape
@@ -131,10 +161,19 @@ impl<'t> Shape<'t> {
 
     /// Why the command cannot fail.
     fn vacuous(&self, command: &str) -> Option<&'static str> {
+        if self.pieces.iter().any(|(_, piece)| ends_well(piece)) {
+            return Some("its `trap` exits with 0 whatever happens");
+        }
         if command.contains('\n') {
             return None;
         }
+        if self.in_background {
+            return Some("nothing waits for its last part");
+        }
         let ((operator, last), before) = self.pieces.split_last()?;
+        if first_word(last) == "fi" && self.only_prints() && !stops_at_failure(command) {
+            return Some("all branches of its `if` succeed");
+        }
         let why = succeeds(last);
         match operator {
             None | Some("&&") => {
@@ -151,6 +190,20 @@ impl<'t> Shape<'t> {
                 why.filter(|_| !stops_at_failure(command)).map(|_| "its last part always succeeds")
             }
         }
+    }
+
+    /// Whether the command is one `if` whose branches only print.
+    fn only_prints(&self) -> bool {
+        let pieces = self.pieces.iter().map(|(_, piece)| *piece);
+        let mut branches = pieces.skip_while(|piece| first_word(piece) != "then");
+        branches.all(|piece| match first_word(piece) {
+            keyword @ ("then" | "else") => {
+                let inner = piece.trim_start().strip_prefix(keyword).unwrap_or(piece);
+                succeeds(inner).is_some()
+            }
+            "elif" | "fi" => true,
+            _ => succeeds(piece).is_some(),
+        })
     }
 
     /// Whether a sentence stands in place of a command.
@@ -220,10 +273,58 @@ fn succeeds(piece: &str) -> Option<&'static str> {
     match words.next()? {
         "true" | ":" | "echo" | "printf" | "pwd" => Some("it always succeeds"),
         "exit" => words.eq(["0"]).then_some("it always succeeds"),
+        "wait" => words.next().is_none().then_some("`wait` ignores how what it waits for ends"),
         "git" => vacuous_git(words),
+        "make" | "gmake" => vacuous_make(words),
+        "find" => {
+            let runs = words.any(|word| matches!(word, "-exec" | "-execdir"));
+            let one_by_one = runs && words.any(|word| matches!(word, "\\;" | "';'" | "\";\""));
+            one_by_one.then_some("`find` ignores how the commands of `-exec … \\;` end")
+        }
+        "bash" | "sh" => {
+            let command = inner_command(piece)?;
+            Shape::of(command).vacuous(command)
+        }
         _ => None,
     }
 }
+
+/// The quoted command of `sh -c`, which is all that the shell runs.
+fn inner_command(piece: &str) -> Option<&str> {
+    let (shell, rest) = piece.split_once(" -c ").or_else(|| piece.split_once(" -lc "))?;
+    let rest = rest.trim_matches([' ', '\t', ')']);
+    let quote = rest.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let inner = rest.strip_prefix(quote)?.strip_suffix(quote)?;
+    (words(shell).count() == 1 && !inner.contains(quote)).then_some(inner)
+}
+
+/// Whether a command makes the shell end with 0 whatever happens.
+fn ends_well(piece: &str) -> bool {
+    first_word(piece) == "trap"
+        && piece.contains("exit 0")
+        && words(piece).last().is_some_and(|signal| matches!(signal, "EXIT" | "0"))
+}
+
+/// Why `make` with these words succeeds although its recipes fail.
+fn vacuous_make<'w>(words: impl Iterator<Item = &'w str>) -> Option<&'static str> {
+    // What follows these letters is their value.
+    const VALUES: [char; 9] = ['C', 'f', 'I', 'j', 'l', 'o', 'W', 'O', 'E'];
+    let mut options = words.filter(|word| word.starts_with('-'));
+    options.find_map(|option| {
+        let letters = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        let letters = letters.unwrap_or("").split(VALUES).next().unwrap_or("");
+        match option {
+            "--dry-run" | "--just-print" | "--recon" => Some(MAKE_PRINTS),
+            "--ignore-errors" => Some(MAKE_IGNORES),
+            _ if letters.contains('n') => Some(MAKE_PRINTS),
+            _ if letters.contains('i') => Some(MAKE_IGNORES),
+            _ => None,
+        }
+    })
+}
+
+const MAKE_PRINTS: &str = "`make -n` prints commands and runs none";
+const MAKE_IGNORES: &str = "`make -i` ignores errors";
 
 fn vacuous_git<'w>(words: impl Iterator<Item = &'w str>) -> Option<&'static str> {
     const TELLS: [&str; 3] = ["--exit-code", "--quiet", "--check"];
@@ -358,6 +459,19 @@ mod tests {
             "pushd sub && echo there && git diff",
             "make; git status",
             "make || git log -1",
+            "npm test &",
+            "go test ./... & wait",
+            "cd sub && make -n",
+            "make -kis test",
+            "make --ignore-errors",
+            "find . -name '*.py' -exec python3 -m py_compile {} \\;",
+            "find . -exec sh -n {} ';'",
+            "trap 'exit 0' EXIT; npm test",
+            "trap 'exit 0' EXIT\nnpm test",
+            "if npm test; then echo ok; else echo no; fi",
+            "if npm test 2>&1; then echo ok; fi",
+            "bash -c \"npm test; exit 0\"",
+            "sh -c 'npm test || true'",
         ] {
             assert!(Shape::of(command).vacuous(command).is_some(), "{command}");
         }
@@ -379,6 +493,20 @@ mod tests {
             "set -e; make; git status",
             "git -C sub diff --exit-code",
             "echo 'a && true'; make",
+            "npm test 2>&1",
+            "npm test &>log",
+            "server & npm test",
+            "npm test & wait $!",
+            "make -C nested -j4 test",
+            "make -f ci.mk",
+            "find . -name x -exec grep -q y {} +",
+            "find . -exec false \\; | grep -q x",
+            "trap 'kill $pid' EXIT; npm test",
+            "if npm test; then echo ok; else exit 1; fi",
+            "if npm test; then make; else echo no; fi",
+            "bash -c 'npm test'",
+            "bash -ec 'npm test; exit 0'",
+            "bash -e -c 'npm test; exit 0'",
         ] {
             assert!(Shape::of(command).vacuous(command).is_none(), "{command}");
         }

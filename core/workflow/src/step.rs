@@ -330,6 +330,12 @@ impl<'a> Draft<'a> {
         if self.verify.is_none() && !has_gate && repeat == Some(Loop::Never) {
             findings.push(finding::step::unchecked(self.header.span(), demands.checks));
         }
+        let checks = self.verify.as_ref().map(|(_, checks)| checks.as_slice()).unwrap_or_default();
+        let cannot_fail =
+            |check: &Check| matches!(check, Check::Shell(shell) if shell.cannot_fail().is_some());
+        if demands.checks && !has_gate && !checks.is_empty() && checks.iter().all(cannot_fail) {
+            findings.push(finding::step::unchecked_by_vacuous(self.header.span()));
+        }
         Some(Step {
             number,
             action: action?,

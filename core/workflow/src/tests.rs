@@ -464,6 +464,15 @@ fn a_step_needs_a_check_or_a_person() {
     let demanding = FRONT.replace("risk_level", "require_checks: true\nrisk_level");
     let file = format!("{demanding}- [ ] **Step 1: One**\naction: do\nloop: false\n");
     assert_eq!(all_findings(&file), "error unchecked-step \"One\"\n");
+    let vacuous = file + "verify: make || true\n";
+    assert_eq!(
+        all_findings(&vacuous),
+        "error unchecked-step \"One\"\nwarning vacuous-verify \"make || true\"\n"
+    );
+    assert_eq!(
+        all_findings(&(vacuous + "gate: human\n")),
+        "warning vacuous-verify \"make || true\"\n"
+    );
 }
 
 #[test]

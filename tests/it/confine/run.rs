@@ -161,7 +161,7 @@ fn a_death_by_signal_is_no_answer() {
     let verify = "\n  type: shell\n  command: kill -9 $$\n  expect: fail";
     let done = run(&place("", verify, ""), &["--agent", "script"]).expect_exit(1);
     assert!(
-        done.stderr.contains("another reason than the code: killed by signal 9"),
+        done.stderr.contains("another reason than the code: exit code 137 (or killed by signal 9)"),
         "{}",
         done.stderr
     );

@@ -204,7 +204,9 @@ impl Changed {
                     Warning::CheckChanged(file) => Some(file),
                     Warning::CheckUnseen { .. }
                     | Warning::PassedBefore
-                    | Warning::NoTestCount { .. } => None,
+                    | Warning::NoTestCount { .. }
+                    | Warning::FailuresReported { .. }
+                    | Warning::FailuresIgnored { .. } => None,
                 });
                 inputs.chain(warned).filter(|file| file.found == FoundBy::Opened)
             })

@@ -6,7 +6,7 @@ mod verdict;
 
 use artifact::look_at_artifact;
 use screenshot::screenshot;
-use verdict::{CommandEnd, uncounted, verdict};
+use verdict::{CommandEnd, verdict, warnings};
 
 use crate::error::CommandError;
 use crate::run::changed_check::{Changes, Expected, Found};
@@ -139,7 +139,7 @@ pub async fn verify_step(
             true => Found::default(),
             false => {
                 let mut found = changes.found(io, store.run(), check, &expected, opened).await;
-                found.warnings.extend(evaluated.warning.take());
+                found.warnings.append(&mut evaluated.warnings);
                 with_baseline(store.run(), (step, index), found)
             }
         };
@@ -261,7 +261,7 @@ async fn repeat_in(
             tell_passed(io, &evaluated, check, (index, checks.len())).await;
             let opened = evaluated.opened.take();
             let mut found = changes.found(io, store.run(), check, &expected, opened).await;
-            found.warnings.extend(evaluated.warning.take());
+            found.warnings.append(&mut evaluated.warnings);
             let Found { warnings, inputs } = with_baseline(store.run(), (step, index), found);
             let check = index as u32;
             let known = known_result(store.run(), step, check);
@@ -317,8 +317,8 @@ struct Evaluated {
     measured: Option<Measured>,
     /// The observed files that were opened meanwhile; `None`: not observed.
     opened: Option<Vec<String>>,
-    /// What its output alone gives cause to warn about.
-    warning: Option<Warning>,
+    /// What its command and its output alone give cause to warn about.
+    warnings: Vec<Warning>,
 }
 
 impl Evaluated {
@@ -329,13 +329,13 @@ impl Evaluated {
             stderr: String::new(),
             measured: None,
             opened: None,
-            warning: None,
+            warnings: Vec::new(),
         }
     }
 
     /// As the result of the check with this index.
     fn result(self, index: usize, at: Timestamp, found: Found) -> CheckResult {
-        let Evaluated { verdict, stdout, stderr, measured, opened: _, warning: _ } = self;
+        let Evaluated { verdict, stdout, stderr, measured, opened: _, warnings: _ } = self;
         let (check, at) = (index as u32, Some(at));
         let Found { warnings, inputs } = found;
         CheckResult { check, verdict, stdout, stderr, measured, at, warnings, inputs }
@@ -422,16 +422,16 @@ async fn judge_command(
         Err(WorkError::Record(error)) => return Err(NoVerdict::Failed(error)),
     };
     // Told as shells tell a death by signal; what may be one is no answer.
-    let status = match (end.status, end.confined) {
+    let (status, code) = match (end.status, end.confined) {
         (ProcessStatus::Exited(code @ 129..=159), Some(Mechanism::Bubblewrap)) => {
-            ProcessStatus::Signalled(code - 128)
+            (ProcessStatus::Signalled(code - 128), Some(code))
         }
-        (status, _) => status,
+        (status, _) => (status, None),
     };
     let (stdout, stderr) = (end.stdout.text(), end.stderr.text());
-    let judged = CommandEnd { status, stdout: &stdout, stderr: &stderr, timeout_ms };
+    let judged = CommandEnd { status, code, stdout: &stdout, stderr: &stderr, timeout_ms };
     let verdict = verdict(check, &judged).ok_or(NoVerdict::Interrupted)?;
-    let warning = uncounted(check, &judged);
+    let warnings = warnings(check, &judged);
     let refused = refused_line(&end.refused);
     let verdict = naming(verdict, refused.as_deref());
     let exit_code = match status {
@@ -444,7 +444,7 @@ async fn judge_command(
         let between = if stderr.is_empty() || stderr.ends_with('\n') { "" } else { "\n" };
         stderr += &format!("{between}{line}\n");
     }
-    Ok(Evaluated { verdict, stdout, stderr, measured, opened: end.opened, warning })
+    Ok(Evaluated { verdict, stdout, stderr, measured, opened: end.opened, warnings })
 }
 
 /// The verdict of a command with what it was refused.

@@ -65,7 +65,11 @@ pub async fn warned_about(io: &Io, file: &str) -> BTreeSet<String> {
     let prefix = newest.map(|run| run.place.prefix()).unwrap_or_default();
     let path = |warning: &Warning| match warning {
         Warning::CheckChanged(file) => file.path.strip_prefix(&prefix).map(str::to_owned),
-        Warning::CheckUnseen { .. } | Warning::PassedBefore | Warning::NoTestCount { .. } => None,
+        Warning::CheckUnseen { .. }
+        | Warning::PassedBefore
+        | Warning::NoTestCount { .. }
+        | Warning::FailuresReported { .. }
+        | Warning::FailuresIgnored { .. } => None,
     };
     results.flat_map(|result| &result.warnings).filter_map(path).collect()
 }

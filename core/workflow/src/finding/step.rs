@@ -280,10 +280,18 @@ pub(crate) fn unchecked(span: Span, required: bool) -> Diagnostic {
     if required {
         diagnostic.severity = Severity::Error;
     }
-    diagnostic.with_help(
-        "add `verify: …` with a command that fails until the step is done, or `gate: human`",
-    )
+    diagnostic.with_help(CHECK_HELP)
 }
+
+/// The same at `require_checks: true` for a step whose checks cannot fail.
+pub(crate) fn unchecked_by_vacuous(span: Span) -> Diagnostic {
+    let mut diagnostic = rule::UNCHECKED_STEP.at(span, "no check of this step can fail");
+    diagnostic.severity = Severity::Error;
+    diagnostic.with_help(CHECK_HELP)
+}
+
+const CHECK_HELP: &str =
+    "add `verify: …` with a command that fails until the step is done, or `gate: human`";
 
 /// `certain`: hotl-rt knows these words too, so the finding is an error.
 pub(crate) fn security_without_gate(

@@ -12,6 +12,8 @@ use onloop_workflow::{Expectation, ShellCheck};
 /// How the command of a check ended and what it wrote.
 pub(super) struct CommandEnd<'e> {
     pub(super) status: ProcessStatus,
+    /// The exit code with which a sandbox says `status`, a signal, if a command may end with it as well.
+    pub(super) code: Option<i32>,
     pub(super) stdout: &'e str,
     pub(super) stderr: &'e str,
     /// The time that it had.
@@ -28,7 +30,11 @@ pub(super) fn verdict(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<CheckV
             Some(unanswered(expect, format!("timed out after {}", seconds(end.timeout_ms))))
         }
         (ProcessStatus::Signalled(signal), expect) => {
-            Some(unanswered(expect, format!("killed by signal {signal}")))
+            let what = match end.code {
+                Some(code) => format!("exit code {code} (or killed by signal {signal})"),
+                None => format!("killed by signal {signal}"),
+            };
+            Some(unanswered(expect, what))
         }
         (ProcessStatus::Exited(0), Expectation::Pass) if check.is_negated() => {
             another_reason(&report, no_tests)
@@ -46,7 +52,15 @@ pub(super) fn verdict(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<CheckV
             let what = format!("exit code {code}, the command could not be run");
             Some(unanswered(Expectation::Fail, what))
         }
-        (ProcessStatus::Exited(124), Expectation::Fail) if has_time_limit(&check.command) => {
+        (ProcessStatus::Exited(125), Expectation::Fail)
+            if starts_another(&check.command, &["timeout", "env"]) =>
+        {
+            let what = "exit code 125, `timeout` or `env` could not start the command";
+            Some(unanswered(Expectation::Fail, what.to_owned()))
+        }
+        (ProcessStatus::Exited(124), Expectation::Fail)
+            if starts_another(&check.command, &["timeout"]) =>
+        {
             Some(unanswered(Expectation::Fail, "`timeout` ended it".to_owned()))
         }
         (ProcessStatus::Exited(_), Expectation::Fail) => another_reason(&report, no_tests),
@@ -54,15 +68,25 @@ pub(super) fn verdict(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<CheckV
     Some(refusal.map_or(CheckVerdict::Passed, |reason| CheckVerdict::Failed { reason }))
 }
 
-/// What to warn about a check that passed: its test runner did not get to its summary, which says how
-/// many tests ran.
-pub(super) fn uncounted(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<Warning> {
-    let should_count = check.expect == Expectation::Pass
-        && !check.is_negated()
-        && !check.allow_no_tests
-        && end.status == ProcessStatus::Exited(0);
+/// What to warn about a check that passed, by its command and its output.
+pub(super) fn warnings(check: &ShellCheck, end: &CommandEnd<'_>) -> Vec<Warning> {
+    let should_succeed = check.expect == Expectation::Pass && !check.is_negated();
+    if !should_succeed || end.status != ProcessStatus::Exited(0) {
+        return Vec::new();
+    }
     let report = runner_report(&check.command, &[end.stdout, end.stderr]);
-    if !should_count || report.ran.is_some() {
+    let mut found = Vec::new();
+    found.extend(check.vacuous().map(|reason| Warning::FailuresIgnored { reason }));
+    if report.failed > 0 {
+        found.push(Warning::FailuresReported { failed: report.failed });
+    }
+    found.extend(uncounted(check, end, &report));
+    found
+}
+
+/// The warning that the test runner did not get to its summary, which says how many tests ran.
+fn uncounted(check: &ShellCheck, end: &CommandEnd<'_>, report: &RunnerReport) -> Option<Warning> {
+    if check.allow_no_tests || report.ran.is_some() {
         return None;
     }
     // npm, pnpm and the like say first which command the script has.
@@ -73,9 +97,10 @@ pub(super) fn uncounted(check: &ShellCheck, end: &CommandEnd<'_>) -> Option<Warn
     Some(Warning::NoTestCount { runner: name.to_owned() })
 }
 
-/// Whether a command line bounds the time of a program with `timeout`, which then ends with 124.
-fn has_time_limit(command: &str) -> bool {
-    command.split_whitespace().any(|word| word == "timeout" || word.ends_with("/timeout"))
+/// Whether a command line starts a program through one of `programs`, which end with codes of their own.
+fn starts_another(command: &str, programs: &[&str]) -> bool {
+    let name = |word: &str| word.rsplit('/').next().is_some_and(|name| programs.contains(&name));
+    command.split_whitespace().any(name)
 }
 
 const NO_TESTS: &str = "no tests ran";
@@ -100,7 +125,7 @@ mod tests {
     use super::*;
 
     fn judged(check: &ShellCheck, status: ProcessStatus, stdout: &str) -> String {
-        let end = CommandEnd { status, stdout, stderr: "", timeout_ms: 5000 };
+        let end = CommandEnd { status, code: None, stdout, stderr: "", timeout_ms: 5000 };
         match verdict(check, &end) {
             Some(CheckVerdict::Passed) => "passed".to_owned(),
             Some(CheckVerdict::Failed { reason }) => reason,
@@ -161,6 +186,14 @@ mod tests {
             ),
             ("timeout 1 make", Fail, Exited(124), "", format!("{OTHER}`timeout` ended it")),
             ("./check", Fail, Exited(124), "", "passed".to_owned()),
+            (
+                "env --nope make",
+                Fail,
+                Exited(125),
+                "",
+                format!("{OTHER}exit code 125, `timeout` or `env` could not start the command"),
+            ),
+            ("./check", Fail, Exited(125), "", "passed".to_owned()),
             ("cargo test --no-run", Pass, Exited(0), "", "no tests ran".to_owned()),
             (
                 "make lint",
@@ -185,6 +218,11 @@ mod tests {
         }
         let allowed = ShellCheck { allow_no_tests: true, ..ShellCheck::new("cargo test") };
         assert_eq!(judged(&allowed, Exited(0), NONE), "passed");
+        let check = ShellCheck::new("git diff --nope");
+        let status = Signalled(1);
+        let end = CommandEnd { status, code: Some(129), stdout: "", stderr: "", timeout_ms: 5000 };
+        let reason = "exit code 129 (or killed by signal 1)".to_owned();
+        assert_eq!(verdict(&check, &end), Some(CheckVerdict::Failed { reason }));
     }
 
     #[test]
@@ -202,10 +240,56 @@ mod tests {
         ];
         for (command, code, stdout, expected) in table {
             let status = ProcessStatus::Exited(code);
-            let end = CommandEnd { status, stdout, stderr: "", timeout_ms: 5000 };
-            let expected =
-                expected.map(|runner| Warning::NoTestCount { runner: runner.to_owned() });
-            assert_eq!(uncounted(&ShellCheck::new(command), &end), expected, "{command} {code}");
+            let end = CommandEnd { status, code: None, stdout, stderr: "", timeout_ms: 5000 };
+            let expected: Vec<Warning> = expected
+                .map(|runner| Warning::NoTestCount { runner: runner.to_owned() })
+                .into_iter()
+                .collect();
+            assert_eq!(warnings(&ShellCheck::new(command), &end), expected, "{command} {code}");
         }
+    }
+
+    #[test]
+    fn a_check_that_hides_failures_is_warned_about() {
+        let table = [
+            ("sh ci.sh", 0, "Tests: 2 failed, 1 passed, 3 total", vec![failures(2)]),
+            ("sh ci.sh", 1, "Tests: 2 failed, 1 passed, 3 total", vec![]),
+            ("! sh ci.sh", 0, "Tests: 2 failed, 1 passed, 3 total", vec![]),
+            ("npm test | grep tests", 0, "# pass 1\n# fail 1", vec![failures(1)]),
+            ("sh ci.sh", 0, "# pass 1\n# fail 0\n# todo 1", vec![]),
+            ("go test ./... & wait $!", 0, "FAIL\texample.com/x [build failed]", vec![failures(1)]),
+            ("pytest", 0, "2 passed, 1 xfailed in 0.1s", vec![]),
+            (
+                "sh ci.sh",
+                0,
+                "Ran 3 tests in 0.1s\n\nFAILED (failures=1, errors=1)",
+                vec![failures(2)],
+            ),
+            ("make || true", 0, "", vec![vacuous("it cannot fail: its last part always succeeds")]),
+            (
+                "make lint\nmake test",
+                0,
+                "",
+                vec![vacuous("only its last line decides whether it passes")],
+            ),
+        ];
+        for (command, code, stdout, expected) in table {
+            let status = ProcessStatus::Exited(code);
+            let end = CommandEnd { status, code: None, stdout, stderr: "", timeout_ms: 5000 };
+            assert_eq!(warnings(&ShellCheck::new(command), &end), expected, "{command} {code}");
+        }
+        let fails = ShellCheck { expect: Expectation::Fail, ..ShellCheck::new("sh ci.sh") };
+        let status = ProcessStatus::Exited(1);
+        let end =
+            CommandEnd { status, code: None, stdout: "1 failing", stderr: "", timeout_ms: 5000 };
+        assert_eq!(warnings(&fails, &end), []);
+    }
+
+    fn failures(failed: u64) -> Warning {
+        Warning::FailuresReported { failed }
+    }
+
+    fn vacuous(reason: &str) -> Warning {
+        Warning::FailuresIgnored { reason: reason.to_owned() }
     }
 }
