@@ -20,6 +20,7 @@ fn a_later_step_that_breaks_an_earlier_one_is_found() {
     let run = run(&project, &[]).expect_exit(1);
     assert_eq!(standing(&project), "blocked: failed, done");
     assert!(run.stderr.contains("passed before, but not after the last step"), "{}", run.stderr);
+    assert!(run.stderr.contains("✗ test -e made\n"), "{}", run.stderr);
     let file = project.read(super::FILE);
     assert!(file.contains("- [ ] **Step 1") && file.contains("- [x] **Step 2"), "{file}");
     // Mended by hand, it is verified before anything is done again.

@@ -226,7 +226,13 @@ async fn take_turn(cx: &mut RunContext<'_>) -> Result<(), Halt> {
             cx.store.commit().await?;
             let repeated = repeat_checks(cx.io, cx.store, &cx.options.checks).await?;
             let before = cx.store.run().warning_lines(None);
-            cx.store.apply(repeated.ok_or(Halt::Interrupted)?)?;
+            let repeated = repeated.ok_or(Halt::Interrupted)?;
+            let failed: Vec<u32> = match &repeated {
+                Event::ChecksRepeated { failures, .. } => failures.iter().map(|f| f.0).collect(),
+                _ => Vec::new(),
+            };
+            cx.store.apply(repeated)?;
+            failed.into_iter().for_each(|step| say_failure(cx, step));
             if cx.store.run().warning_lines(None) != before {
                 say_warnings(cx, None);
             }

@@ -77,6 +77,14 @@ impl Run {
                 &reason,
                 &outputs(std::slice::from_ref(result)),
             );
+            let record = self.step_mut(*step).expect("demanded above");
+            if let Some(failure) = &mut record.last_failure {
+                failure.check = Some(result.check);
+            }
+            // What the check said before is not what it says now.
+            for known in record.results.iter_mut().filter(|known| known.check == result.check) {
+                known.clone_from(result);
+            }
         }
         self.0.status = RunStatus::Blocked;
         self.0.completed_at = None;
