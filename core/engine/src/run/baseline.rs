@@ -2,7 +2,7 @@
 
 use crate::error::CommandError;
 use crate::run::adopt::adopt;
-use crate::run::begin::read_plan;
+use crate::run::begin::parse_plan;
 use crate::run::change::change;
 use crate::run::checks::recorded;
 use crate::run::include::include_changes;
@@ -103,7 +103,7 @@ async fn add_gate(io: &Io, store: &mut Store, task: &Task) -> Result<(), Command
     for file in [Some(&path), place.source_workflow_path.as_ref()].into_iter().flatten() {
         io.write(file, workflow.clone(), Expect::Any, Durability::Durable).await?;
     }
-    let plan = read_plan(io, &path).await?;
+    let (plan, _) = parse_plan(io, &path).await?;
     adopt(store, &plan).await
 }
 

@@ -38,6 +38,17 @@ pub fn demand_platform(io: &Io, plan: &Plan) -> Result<(), CommandError> {
 
 /// Reads and checks the file; errors are shown with their source lines, warnings counted.
 pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
+    let (plan, warnings) = parse_plan(io, file).await?;
+    if warnings > 0 {
+        let count = text::counted(warnings as u64, "warning");
+        let word = text::shell_word(file);
+        io.note(format!("{count}: see `onloop lint {word}`")).await;
+    }
+    Ok(plan)
+}
+
+/// The same for a file whose warnings were counted before; how many there are.
+pub(super) async fn parse_plan(io: &Io, file: &str) -> Result<(Plan, usize), CommandError> {
     let bytes = match io.read(file, limits::WORKFLOW_BYTES as u64).await {
         Ok((bytes, _)) => bytes,
         Err(failure) => {
@@ -68,14 +79,7 @@ pub async fn read_plan(io: &Io, file: &str) -> Result<Plan, CommandError> {
     let errors = parsed.diagnostics.iter().filter(is_error).count();
     let warnings = parsed.diagnostics.len() - errors;
     match parsed.plan {
-        Some(plan) => {
-            if warnings > 0 {
-                let count = text::counted(warnings as u64, "warning");
-                let word = text::shell_word(file);
-                io.note(format!("{count}: see `onloop lint {word}`")).await;
-            }
-            Ok(plan)
-        }
+        Some(plan) => Ok((plan, warnings)),
         None => Err(invalid_workflow(io, file, &bytes, &parsed.diagnostics)),
     }
 }
