@@ -61,7 +61,8 @@ pub async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
         io.note(format!("\nReview: {}\n{findings}", last.verdict.as_str())).await;
     }
     let text = words(store.run(), question);
-    for _ in 0..TRIES {
+    let mut unclear = 0;
+    while unclear < TRIES {
         let choices = ["yes", "no", "show-details"];
         let line = match io.ask_choice_unless(&text, &choices, store.watched_ledger()).await {
             Ok(Some(line)) => line,
@@ -71,7 +72,7 @@ pub async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
         match understand(&line) {
             Understood::Yes => match confirm(io, store, question).await {
                 Ok(true) => return Consulted::Decided(consent(question)),
-                Ok(false) => {}
+                Ok(false) => unclear += 1,
                 Err(unanswered) => return unanswered,
             },
             Understood::No => match dissent(io, store, question).await {
@@ -80,9 +81,13 @@ pub async fn person(io: &Io, store: &Store, question: &Question) -> Consulted {
                 Err(unanswered) => return unanswered,
             },
             Understood::Details => show(io, store, Some(question)).await,
-            Understood::Unclear => io.note("Please answer yes, no or show-details.").await,
+            Understood::Unclear => {
+                unclear += 1;
+                io.note("Please answer yes, no or show-details.").await;
+            }
         }
     }
+    io.note(format!("No clear answer {TRIES} times; the run waits.")).await;
     Consulted::Nobody
 }
 
