@@ -10,6 +10,7 @@ pub(super) fn in_our_words(text: &str, example: Option<String>) -> String {
     let text = &text[..end.unwrap_or(text.len())];
     let text = text.replace("invalid digit found in string", "expected a whole number");
     let mut out = String::new();
+    let is_help = !text.starts_with("error:");
     for line in text.lines() {
         if line.starts_with("Usage:") {
             if line.chars().count() <= COLUMNS {
@@ -18,9 +19,9 @@ pub(super) fn in_our_words(text: &str, example: Option<String>) -> String {
             continue;
         }
         let line = line.replacen("  tip: ", "  fix: ", 1);
-        // A value with an apostrophe of its own stays as it is.
+        // A value with an apostrophe of its own stays as it is, and so do commands in help texts.
         match line.matches('\'').count() % 2 {
-            0 => out += &line.replace('\'', "`"),
+            0 if !is_help => out += &line.replace('\'', "`"),
             _ => out += &line,
         }
         out.push('\n');
@@ -45,5 +46,7 @@ mod tests {
         );
         let wide = format!("error: invalid value 'it's' for '-n'\n\nUsage: {}\n", "x".repeat(80));
         assert_eq!(in_our_words(&wide, None), "error: invalid value 'it's' for '-n'\n");
+        let help = "Judge calls.\n\nExamples:\n  onloop permit explain 'git push'\n";
+        assert_eq!(in_our_words(help, None), help);
     }
 }
