@@ -41,7 +41,7 @@ pub async fn find_workflow(io: &Io, named: Option<&str>) -> Result<String, Comma
     let kind = if is_path { "file" } else { "file or workflow" };
     let name = match name_of(&named) {
         "" => "NAME".to_owned(),
-        name => text::shell_word(name),
+        name => text::shell_word(name.trim_end_matches(".md")),
     };
     Err(CommandError::usage(format!("there is no {kind} `{named}`{near}"))
         .listing(known.iter().map(|path| text::one_line(path)))
@@ -155,6 +155,7 @@ mod tests {
                 Err(Exit::Usage),
                 "no file `hotl-workflow-add-auht.md`; did you mean\n",
             ),
+            (&["a.md"], Some("nope.md"), Err(Exit::Usage), "onloop new nope\n"),
             (&["a.md"], Some(""), Err(Exit::Usage), "onloop new NAME"),
             (&["hotl-workflow-a.md", "b.md"], None, Ok("hotl-workflow-a.md"), ""),
             (
