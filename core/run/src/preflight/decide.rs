@@ -157,10 +157,16 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
         if facts.bare {
             return Err(PlacementRefusal::no_checkout().into());
         }
+        if wish.explicit {
+            return Err(PlacementRefusal::no_repository().into());
+        }
         let note = "no git repository here: the work happens in place, without isolation";
         return Ok(without_git(label, ExecutionRoot::Cwd, Some(note)));
     };
     let Some(head) = &repository.head else {
+        if wish.explicit {
+            return Err(PlacementRefusal::no_commit().into());
+        }
         let root = ExecutionRoot::Checkout(repository.root.clone());
         let note = "no commit yet: the work happens in place, without isolation";
         return Ok(without_git(label, root, Some(note)));

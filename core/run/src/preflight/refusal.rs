@@ -25,7 +25,8 @@ words! {
         InvalidBranch = "invalid-branch",
         /// The workflow file is not in the repository that the work would happen in.
         WorkflowOutside = "workflow-outside",
-        /// There is a repository here, but no checkout.
+        /// A worktree or a branch is asked for, and there is no repository or commit to make it of; or there
+        /// is a repository without a checkout.
         NoCheckout = "no-checkout",
         /// Git has begun a merge or the like in the checkout and not ended it.
         InProgress = "in-progress",
@@ -298,6 +299,28 @@ impl PlacementRefusal {
             "this folder is in a bare repository, which has no checkout to work in".to_owned(),
             vec![
                 remedy("git worktree add PATH BRANCH", "make a checkout, then run this there"),
+                remedy("--mode none", "work where you are and leave git alone"),
+            ],
+        )
+    }
+
+    pub(super) fn no_repository() -> PlacementRefusal {
+        refusal(
+            RefusalCode::NoCheckout,
+            "a worktree or a branch needs a git repository, and there is none here".to_owned(),
+            vec![
+                remedy("git init && git commit --allow-empty -m Begin", "make one"),
+                remedy("--mode none", "work where you are and leave git alone"),
+            ],
+        )
+    }
+
+    pub(super) fn no_commit() -> PlacementRefusal {
+        refusal(
+            RefusalCode::NoCheckout,
+            "a worktree or a branch needs a commit, and this repository has none".to_owned(),
+            vec![
+                remedy("git commit --allow-empty -m Begin", "make one"),
                 remedy("--mode none", "work where you are and leave git alone"),
             ],
         )

@@ -67,6 +67,8 @@ pub struct PreflightFlags {
 pub struct PlacementWish {
     /// Pinned isolation.
     pub mode: Option<IsolationMode>,
+    /// Whether the command line asks for a worktree or for a branch.
+    pub explicit: bool,
     /// Pinned branch.
     pub pinned: Option<BranchName>,
     /// Branch of a workflow without a pinned one.
@@ -110,6 +112,8 @@ impl PlacementWish {
         let derived = BranchName::for_slug(flags.slug.as_ref().unwrap_or(&plan.slug));
         Ok(PlacementWish {
             mode: flags.mode.or(plan.isolation.map(IsolationMode::from)),
+            explicit: flags.branch.is_some()
+                || matches!(flags.mode, Some(IsolationMode::Worktree | IsolationMode::Branch)),
             pinned,
             first: derived.clone(),
             derived,

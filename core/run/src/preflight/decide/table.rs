@@ -20,9 +20,12 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("not a repository; workflow in a repository", "nothing pinned", "stop: workflow-outside"),
     ("not a repository; workflow in a repository", "`--mode none`", "none: work here"),
     ("not a repository", "`branch: feat/y`", "none: work here, labelled `feat/y`"),
+    ("not a repository", "`--mode worktree`", "stop: no-checkout"),
+    ("not a repository", "`--branch feat/y`", "stop: no-checkout"),
     ("in a bare repository", "nothing pinned", "stop: no-checkout"),
     ("in a bare repository", "`--mode none`", "none: work here"),
     ("no commit yet", "nothing pinned", "none: work here, labelled `hotl/x`"),
+    ("no commit yet", "`--mode branch`", "stop: no-checkout"),
     ("no commit yet", "`worktree: host`", "none: work here, labelled `hotl/x`"),
     ("on `main`; `src/lib.rs` uncommitted", "`--mode none`", "none: work here"),
     // What stops everything else.
