@@ -41,7 +41,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Names that switch off the checks which a repository has before a commit or a push. Sources: manuals
-/// of pre-commit 4, husky 9, lefthook 1, overcommit 0.64, simple-git-hooks 2.
+/// of pre-commit 4, prek 0.2, husky 9, lefthook 1, overcommit 0.64, simple-git-hooks 2, hk 1, CaptainHook 5.
 const SKIPS_HOOKS: &[&str] = &[
     "SKIP",
     "HUSKY",
@@ -57,6 +57,13 @@ const SKIPS_HOOKS: &[&str] = &[
     "SKIP_PRE_COMMIT",
     "NO_VERIFY",
     "PRE_COMMIT_ALLOW_NO_CONFIG",
+    "HK",
+    "HK_SKIP_STEPS",
+    "HK_SKIP_HOOK",
+    "PREK_SKIP",
+    "PREK_ALLOW_NO_CONFIG",
+    "CAPTAINHOOK_DISABLE",
+    "CAPTAINHOOK_SKIP_HOOKS",
 ];
 
 /// Beginnings of names that shells, git and common programs take from the environment that they are in.
@@ -148,9 +155,9 @@ const INHERITED: &[&str] = &[
 pub(super) enum Scope {
     /// The shell keeps it, and passes it on only if it was exported before.
     Shell,
-    /// git gets it, of which the manual names every variable that it reads.
+    /// A command of git gets it that runs no hooks; the manual names every variable that git reads.
     Git,
-    /// Programs get it.
+    /// Programs get it, such as the hooks that a command of git runs.
     Program,
 }
 

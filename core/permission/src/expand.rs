@@ -68,6 +68,13 @@ impl Arg {
     pub(crate) fn opaque_start(&self) -> bool {
         self.shape == Shape::Splits || self.text.starts_with(HOLE)
     }
+
+    /// Whether the word may become an option: it is not known, or a pattern that matches a file whose
+    /// name is one.
+    pub(crate) fn may_be_option(&self) -> bool {
+        self.opaque_start()
+            || self.shape == Shape::Pattern && self.text.starts_with(['*', '?', '['])
+    }
 }
 
 /// Commands that write variables named by their arguments.

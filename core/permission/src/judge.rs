@@ -230,11 +230,7 @@ impl<'c> Judge<'c> {
             }
             for assignment in &simple.assignments {
                 let value = variables.single(&assignment.value, index);
-                let scope = match simple.words.first().map(Word::as_literal) {
-                    None => Scope::Shell,
-                    Some(Some("git")) => Scope::Git,
-                    Some(_) => Scope::Program,
-                };
+                let scope = scope_of(&simple.words);
                 self.assignment(&assignment.name, &value, scope);
                 if assignment.form == AssignmentForm::Array {
                     self.latent_code(&value);
@@ -479,7 +475,8 @@ impl<'c> Judge<'c> {
     ) {
         let rule = Rule::Program(parsed.name.to_owned());
         let reason = format!("`{}` {what}", parsed.name);
-        self.add(Finding { decision, containable, ..Finding::ask(rule, reason) });
+        let lasting = parsed.program.class.is_lasting();
+        self.add(Finding { decision, containable, lasting, ..Finding::ask(rule, reason) });
     }
 
     /// Asks about a program: "`git push` {what}".
@@ -559,4 +556,18 @@ impl<'c> Judge<'c> {
 fn is_containable(parsed: &ParsedArgs<'_>) -> bool {
     let program = parsed.name.split(' ').next();
     parsed.program.class.is_containable() && !matches!(program, Some("onloop" | "hotl-rt"))
+}
+
+/// How an assignment in front of these words reaches programs.
+fn scope_of(words: &[Word]) -> Scope {
+    let reads = |word: &str| {
+        let git = programs::find("git").into_iter().flat_map(ProgramEntry::every_subcommand);
+        git.filter(|sub| sub.class.only_reads()).any(|sub| sub.is_called(word))
+    };
+    let mut literals = words.iter().map(Word::as_literal);
+    match (literals.next(), literals.next().flatten()) {
+        (None, _) => Scope::Shell,
+        (Some(Some("git")), Some(word)) if reads(word) => Scope::Git,
+        _ => Scope::Program,
+    }
 }

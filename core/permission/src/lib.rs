@@ -143,7 +143,8 @@ pub struct Ruling {
     pub reason: String,
     /// Whether the call may change something: only what is known to read does not.
     pub changes: bool,
-    /// Whether what it asks about loses work or leaves the machine, and cannot be taken back.
+    /// Whether what it asks about may lose work or leave the machine: no sandbox would hold it, or it
+    /// overwrites or deletes.
     pub lasting: bool,
     /// Every command that was found. Their words are only there after [`explain`].
     pub commands: Vec<Examined>,
@@ -206,12 +207,13 @@ fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, Loss
         };
         Finding::allow(Rule::BuiltIn, reason)
     });
+    let asks = finding.decision == Decision::Ask;
     let ruling = Ruling {
         decision: finding.decision,
         rule: finding.rule,
         reason: onloop_syntax::text::one_line(&finding.reason),
         changes,
-        lasting: finding.lasting,
+        lasting: asks && (finding.lasting || !finding.containable),
         commands,
     };
     (ruling, losses)

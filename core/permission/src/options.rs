@@ -43,8 +43,8 @@ impl<'p> OptionReader<'p> {
         let arg = &self.parsed.args[self.next];
         self.next += 1;
         let text = arg.text.as_str();
-        if arg.opaque_start() && !program.open && !self.ended {
-            self.parsed.found.push(ArgFinding::PossibleOption);
+        if arg.may_be_option() && !program.open && !self.ended {
+            self.parsed.found.push(ArgFinding::PossibleOption(arg));
         }
         let in_command = self.role() == Role::Command && !self.parsed.operands.is_empty();
         let option = text.len() > 1 && text.starts_with('-') && !self.ended && !in_command;
@@ -208,6 +208,9 @@ impl<'p> OptionReader<'p> {
     /// word may as well be one long name, of which only the first letter can be an option with a value.
     fn cluster(&mut self, arg: &'p Arg) {
         let text = arg.text.as_str();
+        if self.parsed.program.whole_names {
+            return self.unlisted(text);
+        }
         if self.parsed.program.others == Others::Harmless {
             let first = text.char_indices().nth(2).map_or(text, |(end, _)| &text[..end]);
             let found = self.parsed.program.option(first);

@@ -315,6 +315,15 @@ impl Places {
             && self.judge(arg, Access::Write).is_none()
     }
 
+    /// Whether a folder moved to `path` may hold files that configure agents or run by themselves.
+    pub(super) fn is_above_automation(&self, path: &str) -> bool {
+        let lower = self.absolute(path).to_lowercase();
+        let is_folder =
+            |folder: &str| lower.strip_suffix(folder).is_some_and(|above| above.ends_with('/'));
+        let mut entries = CONTROL.iter().chain(AUTOMATION);
+        entries.any(|entry| entry.match_indices('/').any(|(at, _)| is_folder(&entry[..at])))
+    }
+
     /// Whether the repository lies in the folder at `path`.
     fn is_around(&self, path: &str) -> bool {
         let folder = self.absolute(path);

@@ -50,6 +50,28 @@ fn a_rule_about_a_command_does_not_name_its_files_and_one_about_a_tool_does() {
 }
 
 #[test]
+fn a_question_about_what_stays_in_a_sandbox_and_deletes_nothing_is_not_lasting() {
+    for (line, lasting) in [
+        ("git push origin HEAD:main", true),
+        ("make deploy", true),
+        ("./deploy.sh", true),
+        ("kubectl delete pod x", true),
+        ("git config core.hooksPath x", true),
+        ("echo x > .github/workflows/x.yml", true),
+        ("rm -r src", true),
+        ("mv src/m.rs /tmp/", true),
+        ("./build.sh", false),
+        ("npm test", false),
+        ("frobnicate", false),
+        ("ls", false),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        context.git_branch = Some("topic".to_owned());
+        assert_eq!(decide(&Call::shell(line), &context).lasting, lasting, "{line}");
+    }
+}
+
+#[test]
 fn a_path_that_is_not_text_is_a_malformed_input() {
     for path in [json!(true), json!(7), json!([]), json!(""), json!(null)] {
         let call = Call { tool: "Write".to_owned(), input: json!({ "file_path": path }) };

@@ -52,6 +52,12 @@ fn codex_hears_nothing_but_refusals() {
     let patch =
         "*** Begin Patch\n*** Update File: .git/hooks/pre-commit\n@@\n-a\n+b\n*** End Patch";
     assert_eq!(call("apply_patch", patch)["hookSpecificOutput"]["permissionDecision"], "deny");
+    // What loses work or leaves the machine would run unasked.
+    for line in ["make deploy", "./deploy.sh", "git config core.hooksPath x", "mv a b", "rm -r src"]
+    {
+        let output = &call("Bash", line)["hookSpecificOutput"];
+        assert_eq!(output["permissionDecision"], "deny", "{line}");
+    }
 }
 
 #[test]

@@ -90,6 +90,8 @@ pub(crate) struct ProgramEntry {
     pub operands: &'static [Role],
     /// A word that is not known before the line runs may be an option: none of them matters.
     pub open: bool,
+    /// Letters behind one dash are one name, and not several options.
+    pub whole_names: bool,
     /// Its sub-commands; when there are any, the first argument must be one of them.
     pub subcommands: &'static [ProgramEntry],
     /// More of them, in lists.
@@ -117,6 +119,7 @@ pub(crate) const fn program(
         others: Others::Refused,
         operands: &[Role::Data],
         open: false,
+        whole_names: false,
         subcommands: &[],
         more_subcommands: &[],
         otherwise: None,
@@ -171,6 +174,11 @@ impl ProgramEntry {
 
     pub(crate) const fn open(mut self) -> Self {
         self.open = true;
+        self
+    }
+
+    pub(crate) const fn whole_names(mut self) -> Self {
+        self.whole_names = true;
         self
     }
 
@@ -290,7 +298,7 @@ pub(crate) enum ArgFinding<'p> {
     /// An option of this name, which makes the program do something else.
     Makes(&'static str, Class),
     /// A word that is not known and may be an option.
-    PossibleOption,
+    PossibleOption(&'p Arg),
     /// Words that are not known, in place of an option's value: more than one may come of them.
     UnquotedValue,
     /// An option that matters, where another word is expected: after `--`, or in place of a

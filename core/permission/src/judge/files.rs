@@ -84,7 +84,7 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.ask(parsed, "reads a list of files");
     }
     let mut at = 0;
-    let mut root = ".".to_owned();
+    let mut roots = Vec::new();
     let mut name = None;
     while let Some(arg) = parsed.args.get(at) {
         at += 1;
@@ -109,7 +109,10 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                     judge.ask_held(parsed, "runs commands in folders that are not known");
                     judge.seen.lost = true;
                 }
-                found_command(judge, &parsed.args[at..end], &root, name.as_deref());
+                let command = &parsed.args[at..end];
+                for root in if roots.is_empty() { &["."][..] } else { &roots } {
+                    found_command(judge, command, root, name.as_deref());
+                }
                 at = end + 1;
             }
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
@@ -128,9 +131,11 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             _ => {
                 if arg.opaque_start() {
                     judge.ask(parsed, "gets a word that is not known and may be an action");
+                } else if arg.may_be_option() {
+                    judge.ask_held(parsed, "gets a name that is not known and may be an action");
                 }
                 judge.consider(judge.places.judge(arg, Access::List));
-                text.clone_into(&mut root);
+                roots.push(text);
             }
         }
     }
@@ -186,7 +191,8 @@ pub(crate) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.consider(judge.places.judge(file, Access::Write));
     }
     let executable = matches!(mode.known(), Some("+x" | "u+x" | "a+x" | "ug+x" | "ugo+x"));
-    if !executable || files.is_empty() || files.iter().any(|file| file.text.starts_with('-')) {
+    let is_option = |arg: &Arg| arg.text.starts_with('-') || arg.may_be_option();
+    if !executable || files.is_empty() || files.iter().any(is_option) {
         judge.classified(Class::Changes, parsed);
     }
 }
@@ -198,7 +204,7 @@ pub(crate) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return;
     }
     let known = |arg: &&Arg| matches!(arg.shape, Shape::Exact | Shape::Pattern);
-    let named = parsed.operands.iter().all(known) && parsed.operands.len() > 1;
+    let named = parsed.operands.iter().all(known);
     judge.about(parsed, Decision::Ask, named && parsed.name != "rename", Class::Changes.sentence());
     let moves = parsed.name == "mv" || parsed.name == "rename";
     let into_option = parsed.has(&["-t", "--target-directory"]);
@@ -207,16 +213,28 @@ pub(crate) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let access = if last || moves { Access::Write } else { Access::Read };
         judge.consider(judge.places.judge(operand, access));
     }
-    // What is copied into a folder keeps its name there.
-    if let [from @ .., to] = parsed.operands.as_slice() {
-        for source in from {
-            let name = paths::file_name(source.text.trim_end_matches('/'));
-            let target = format!("{}/{name}", to.text.trim_end_matches('/'));
-            let target = Arg { text: target, ..(*source).clone() };
-            judge.overwrites(&target);
-            let finding = judge.places.judge(&target, Access::Write);
-            judge.consider(finding.filter(|_| source.shape == Shape::Exact));
-        }
+    into_folder(judge, parsed);
+    judge.writes(&parsed.operands);
+}
+
+/// What is copied or moved into a folder keeps its name there.
+fn into_folder(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let [from @ .., to] = parsed.operands.as_slice() else { return };
+    for source in from {
+        let name = paths::file_name(source.text.trim_end_matches('/'));
+        let target = format!("{}/{name}", to.text.trim_end_matches('/'));
+        let target = Arg { text: target, ..(*source).clone() };
+        judge.overwrites(&target);
+        let finding = judge.places.judge(&target, Access::Write);
+        judge.consider(finding.filter(|_| source.shape == Shape::Exact));
+    }
+}
+
+/// git mv: a folder takes along all that is in it, which may run by its new name.
+pub(crate) fn moved(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    into_folder(judge, parsed);
+    if parsed.operands.last().is_some_and(|to| judge.places.is_above_automation(to.guessed())) {
+        judge.ask(parsed, "may move a folder to where what is in it runs by itself");
     }
     judge.writes(&parsed.operands);
 }
@@ -420,7 +438,8 @@ pub(crate) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let [archive, files @ ..] = rest else {
         return judge.classified(Class::Changes, parsed);
     };
-    if !simple || files.iter().any(|file| file.text.starts_with('-')) {
+    let is_option = |arg: &Arg| arg.text.starts_with('-') || arg.may_be_option();
+    if !simple || files.iter().any(is_option) {
         judge.classified(Class::Changes, parsed);
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
             judge.consider(judge.places.judge(arg, Access::Read));
@@ -434,6 +453,9 @@ pub(crate) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let packs = letters.contains('c');
     let access = if packs { Access::Write } else { Access::Read };
     judge.consider(judge.places.judge(archive, access));
+    if packs {
+        judge.writes(&[archive]);
+    }
     for file in files.iter().filter(|_| packs) {
         judge.consider(judge.places.judge(file, Access::Read));
     }

@@ -8,7 +8,10 @@ use crate::programs::Class;
 
 /// Options of gh before the sub-command: a repository that is not this one.
 pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let reads = parsed.args.iter().any(|arg| {
+    judge.git_folder(parsed);
+    // Behind the sub-command stand its own words: a title may be any of these.
+    let rest = parsed.rest.map_or(&[][..], |at| &parsed.args[at..]);
+    let reads = rest.iter().take(2).take_while(|arg| !arg.text.starts_with('-')).any(|arg| {
         matches!(arg.text.as_str(), "view" | "list" | "checks" | "diff" | "status" | "search")
     });
     if parsed.has(&["-R", "--repo"]) && !reads {

@@ -129,7 +129,13 @@ pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     match parsed.operands.as_slice() {
         [] | [_] if creates => {}
-        [only] if branch(only) => {}
+        // A file of this name is taken back where no branch has it.
+        [only] if branch(only) => {
+            let name = only.known();
+            if name != Some("-") && name != judge.context.git_branch.as_deref() {
+                judge.takes_edits_back();
+            }
+        }
         [only] if !is_everything(only) => judge.classified(Class::Changes, parsed),
         files => discards(judge, parsed, files),
     }
@@ -238,7 +244,7 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
 impl Judge<'_> {
     /// Notes the folder that git runs in. Any folder below the root may have been made to look like a
     /// repository, and git executes the configuration of a repository.
-    fn git_folder(&mut self, parsed: &ParsedArgs<'_>) {
+    pub(super) fn git_folder(&mut self, parsed: &ParsedArgs<'_>) {
         let folder = self.places.cwd.clone();
         let places = &self.places;
         // Outside a project the folder that the agent works in is all that is known.

@@ -6,6 +6,16 @@ use crate::expand::{Arg, HOLE, Shape, shown};
 use crate::paths::{Access, PathClass};
 use crate::verdict::{Finding, PathRule, Rule};
 
+/// What is said about a word that may become an option.
+fn possible_option(arg: &Arg) -> &'static str {
+    match arg.shape {
+        Shape::Pattern => "gets a pattern that may match a file named like an option; `./` helps",
+        Shape::Exact | Shape::Holes | Shape::Splits => {
+            "gets a word that is not known and may be an option"
+        }
+    }
+}
+
 impl Judge<'_> {
     /// Judges what the reader of the arguments found, in the order of the words.
     pub(super) fn arguments(&mut self, parsed: &ParsedArgs<'_>) {
@@ -18,9 +28,7 @@ impl Judge<'_> {
                     }
                 }
                 ArgFinding::Makes(name, class) => self.makes(parsed, name, *class),
-                ArgFinding::PossibleOption => {
-                    self.ask_held(parsed, "gets a word that is not known and may be an option");
-                }
+                ArgFinding::PossibleOption(arg) => self.ask_held(parsed, possible_option(arg)),
                 ArgFinding::UnquotedValue => {
                     self.ask_held(parsed, "gets unquoted words that are not known");
                 }

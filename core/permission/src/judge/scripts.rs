@@ -44,11 +44,6 @@ fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
         Some(text) => {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
             let reads = [
-                "load",
-                "load_str",
-                "load_xml",
-                "load_props",
-                "load_base64",
                 "input_line_number",
                 "$__loc__",
                 "get_search_list",
@@ -62,7 +57,8 @@ fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
                 "strenv",
                 "eval",
             ];
-            if words.into_iter().any(|word| reads.contains(&word)) {
+            // Versions of yq differ in the names of what loads: `load_str`, `loadstr`, `loadxml`.
+            if words.into_iter().any(|word| word.contains("load") || reads.contains(&word)) {
                 judge.ask(parsed, "gets a filter that reads the environment or other files");
             }
         }
@@ -100,6 +96,12 @@ pub(crate) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for suffix in parsed.values(&["-i", "--in-place"]) {
         if !suffix.known().is_some_and(|text| text.chars().all(plain)) {
             judge.ask_held(parsed, "keeps a copy of the file in a place that is not known");
+            continue;
+        }
+        for file in files {
+            let copy = Arg { text: format!("{}{}", file.text, suffix.text), ..(*file).clone() };
+            judge.consider(judge.places.judge(&copy, Access::Write));
+            judge.writes(&[&copy]);
         }
     }
     let access = if in_place { Access::Write } else { Access::Read };

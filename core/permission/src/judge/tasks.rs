@@ -94,9 +94,11 @@ pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
 
 /// ninja: targets that leave the build folder.
 pub(crate) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let plain = |arg: &&Arg| arg.known().is_some_and(|text| !text.contains("install"));
+    let plain = |arg: &&Arg| {
+        arg.known().is_some_and(|text| !text.contains("install") && !leaves_the_machine(text))
+    };
     if !parsed.operands.iter().all(plain) {
-        judge.ask(parsed, "installs, or has a target that is not known");
+        judge.ask(parsed, "installs, deploys, or has a target that is not known");
     }
 }
 
@@ -122,8 +124,11 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
     }
     let targets = parsed.values(&["-t", "--target"]);
-    if targets.iter().any(|target| target.text.contains("install")) {
-        judge.ask(parsed, "installs what it built");
+    let leaves =
+        |target: &&Arg| target.text.contains("install") || leaves_the_machine(&target.text);
+    let more = parsed.operands.iter().filter(|_| parsed.has(&["--build"]));
+    if targets.iter().chain(more).any(leaves) {
+        judge.ask(parsed, "installs or deploys what it built");
     }
     if parsed.args.is_empty() {
         judge.ask(parsed, "has nothing to do");
@@ -134,8 +139,27 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// `cargo metadata` and its kin, where they may fetch.
+pub(crate) fn cargo_packages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let alone = parsed.name.ends_with(" metadata") && parsed.has(&["--no-deps"]);
+    if !parsed.has(&["--offline", "--frozen"]) && !alone {
+        judge.ask_held(parsed, "may fetch packages; `--offline` helps");
+    }
+}
+
+/// rustfmt: it formats the modules of a file too, and `#[path]` leads anywhere.
+pub(crate) fn rustfmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if !parsed.has(&["--check"]) {
+        judge.ask_held(parsed, "formats every module of a file, which may be anywhere");
+    }
+}
+
 /// cargo fmt: what stands behind `--` is for rustfmt.
 pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let checks = parsed.args.iter().any(|arg| arg.text == "--check");
+    if !checks {
+        rustfmt(judge, parsed);
+    }
     if let Some(at) = parsed.args.iter().position(|arg| arg.text == "--") {
         let program = [Arg::exact("rustfmt")];
         judge.command(&[&program[..], &parsed.args[at + 1..]].concat(), None);

@@ -282,7 +282,8 @@ pub(super) fn glob_hits_secret(pattern: &str) -> bool {
         let broad = last.starts_with('*') && document(sample);
         !broad && matches(last.as_bytes(), sample.as_bytes(), Dots::Matched)
     };
-    let telling = last.bytes().any(|b| b.is_ascii_alphabetic());
+    let names_dot = last.starts_with(['.', '[']) && last.contains('.') && last.contains(['*', '?']);
+    let telling = names_dot || last.bytes().any(|b| b.is_ascii_alphabetic());
     !pattern.starts_with('!')
         && (is_secret(pattern)
             || (telling && SAMPLES.iter().chain(&PLAIN_SAMPLES).any(|s| hits(&s))))

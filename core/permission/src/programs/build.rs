@@ -171,15 +171,19 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         takes("-P --source-path --rcfile", Read),
         plain("-a --check-sourced -x --external-sources --norc -V --list-optional"),
     ]),
-    program("shfmt rustfmt", Writes, "formats files").operands(&[Write]).options(&[
-        takes("-i --indent -ln --language-dialect --edition --color --emit --style-edition", Data),
-        takes("--config-path", Code),
-        makes_with("--config", Data, NamesCode),
-        plain(
-            "-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn --check -v \
-             --verbose -q --quiet",
-        ),
+    program("shfmt", Writes, "formats files").operands(&[Write]).options(&[
+        takes("-i --indent -ln --language-dialect", Data),
+        plain("-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn"),
     ]),
+    program("rustfmt", Writes, "formats files")
+        .operands(&[Write])
+        .options(&[
+            takes("--edition --color --emit --style-edition", Data),
+            takes("--config-path", Code),
+            makes_with("--config", Data, NamesCode),
+            plain("-l --check -v --verbose -q --quiet"),
+        ])
+        .check(tasks::rustfmt),
     program(
         "tsc eslint prettier black isort mypy pyright flake8 pylint clang-format clang-tidy \
          golangci-lint stylelint biome oxlint webpack vite esbuild rollup tsx ts-node babel",

@@ -82,7 +82,11 @@ impl Class {
     pub(crate) fn is_lasting(self) -> bool {
         match self {
             Class::Deletes
+            | Class::Changes
             | Class::Connects
+            | Class::Rewires
+            | Class::Administers
+            | Class::Installs
             | Class::Publishes
             | Class::Destroys
             | Class::Discards => true,
@@ -94,14 +98,10 @@ impl Class {
             | Class::Reports
             | Class::Queries
             | Class::Wraps
-            | Class::Changes
             | Class::Runs
             | Class::NamesCode
             | Class::Fetches
             | Class::Describes
-            | Class::Installs
-            | Class::Rewires
-            | Class::Administers
             | Class::Reveals
             | Class::Escalates => false,
         }

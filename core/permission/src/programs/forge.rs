@@ -117,7 +117,8 @@ const RUNS: &[ProgramEntry] = &[
         ])
         .check(forge::forge_query),
     program("watch", Queries, "waits for a workflow run")
-        .options(&[takes("-R --repo -i --interval", Data), plain("--exit-status --compact")]),
+        .options(&[takes("-R --repo -i --interval", Data), plain("--exit-status --compact")])
+        .check(forge::forge_query),
     publishes("cancel delete rerun download", "changes workflow runs"),
 ];
 

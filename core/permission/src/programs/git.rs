@@ -1,6 +1,6 @@
 //! git.
 
-use super::super::judge::{git, scripts};
+use super::super::judge::{files, git, scripts};
 use super::Class::{
     Changes, Connects, Deletes, Discards, Fetches, Prints, Publishes, Reads, Records, Reveals,
     Runs, Wraps,
@@ -287,7 +287,8 @@ const RECORDING: &[ProgramEntry] = &[
     ]),
     program("mv", Records, "renames tracked files")
         .operands(&[Write])
-        .options(&[plain("-v --verbose -n --dry-run -k --sparse"), makes("-f --force", Deletes)]),
+        .options(&[plain("-v --verbose -n --dry-run -k --sparse"), makes("-f --force", Deletes)])
+        .check(files::moved),
     program("fetch", Records, "fetches from the project's remotes")
         .options(&[
             plain(

@@ -43,11 +43,9 @@ const CARGO_COMMANDS: &[ProgramEntry] = &[
         "builds and runs the project",
     )
     .operands(&[Data]),
-    cargo(
-        "tree metadata pkgid locate-project verify-project read-manifest",
-        Reads,
-        "shows packages",
-    ),
+    // These fetch what a lock file does not have, from where the repository says.
+    cargo("tree metadata pkgid", Reads, "shows packages").check(tasks::cargo_packages),
+    cargo("locate-project verify-project read-manifest", Reads, "shows packages"),
     // A source file outside would be formatted in place.
     cargo("fmt", Writes, "formats the project").operands(&[Data]).check(tasks::cargo_fmt),
     cargo("version help", Prints, "shows its version"),
@@ -166,7 +164,7 @@ const PROJECTS: &[ProgramEntry] = &[
         .any_options()
         .subcommands(PIP_COMMANDS)
         .otherwise(Runs),
-    program("version", Prints, "shows its version"),
+    program("version", Changes, "shows or changes a version").any_options(),
     program("tool", Installs, "installs programs")
         .any_options()
         .subcommands(&[
@@ -304,7 +302,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             "publishes packages",
         )
         .any_options(),
-        program("--version version", Prints, "shows its version"),
+        program("--version", Prints, "shows its version"),
         program("exec", Runs, "runs a program of the project").any_options().check(tasks::runner),
         program("task run", Runs, "runs tasks of the project").any_options().check(tasks::task),
     ])

@@ -19,7 +19,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
             takes("--separator", Data),
         ])
-        .operands(&[Read]),
+        .operands(&[Read])
+        .open(),
     program("nl", Reads, "numbers lines")
         .options(&[
             takes(
@@ -50,15 +51,15 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             attached("--follow"),
             plain("-q --quiet --silent -v --verbose -z --zero-terminated -f -F --retry -r"),
         ])
-        .operands(&[Read]),
+        .operands(&[Read])
+        .open(),
     program("wc", Reads, "counts lines, words and bytes")
         .options(&[
             makes_with("--files0-from", Read, Reveals),
             takes("--total", Data),
             plain("-c --bytes -m --chars -l --lines -L --max-line-length -w --words --debug"),
         ])
-        .operands(&[List])
-        .open(),
+        .operands(&[List]),
     program("grep egrep fgrep zgrep zegrep zfgrep", Reads, "searches files for a pattern")
         .options(&[
             takes("-e --regexp", Data),
@@ -269,6 +270,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                    -plain -r -revert -u -uppercase -t",
             ),
         ])
+        .whole_names()
         .operands(&[Read, Write]),
     program("base64 base32 basenc", Reads, "encodes files")
         .options(&[

@@ -18,8 +18,9 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
         return Some("gets a program that reaches beyond its input");
     }
     let bytes = program.as_bytes();
-    let mut pairs = bytes.windows(2);
-    if pairs.any(|pair| pair[0] == b'@' && (pair[1].is_ascii_alphabetic() || pair[1] == b'_')) {
+    // Blanks, comments and line ends may stand between `@` and the name.
+    let names = |b: u8| b.is_ascii_alphabetic() || b.is_ascii_whitespace() || b"_\\#".contains(&b);
+    if bytes.windows(2).any(|pair| pair[0] == b'@' && names(pair[1])) {
         return Some("gets a program that loads or calls by name");
     }
     let pipes = bytes.contains(&b'|');

@@ -76,12 +76,28 @@ impl Reader<'_> {
         }
     }
 
+    /// A label. It ends at a blank, and versions disagree whether a brace ends it and where the script
+    /// continues, so that nothing but the end of the command may follow.
+    fn label(&mut self, command: u8) -> Option<()> {
+        self.skip(b" \t");
+        let is_part = |b: u8| b.is_ascii_alphanumeric() || b"_.-".contains(&b);
+        while self.peek().is_some_and(is_part) {
+            self.at += 1;
+        }
+        if command != b':' {
+            self.skip(b"}");
+        }
+        self.skip(b" \t");
+        matches!(self.peek(), None | Some(b';' | b'\n')).then_some(())
+    }
+
     fn command(&mut self) -> Option<()> {
         let command = self.peek()?;
         self.at += 1;
         match command {
+            b'{' => return Some(()),
             b'p' | b'd' | b'D' | b'P' | b'n' | b'N' | b'g' | b'G' | b'h' | b'H' | b'x' | b'='
-            | b'{' | b'}' | b'z' => {}
+            | b'}' | b'z' => {}
             b'q' | b'Q' | b'l' => self.skip(b" 0123456789"),
             b's' => {
                 let delimiter = self.peek()?;
@@ -96,11 +112,7 @@ impl Reader<'_> {
                 self.until(delimiter)?;
                 self.until(delimiter)?;
             }
-            b'b' | b't' | b'T' | b':' => {
-                while self.peek().is_some_and(|b| !matches!(b, b';' | b'\n' | b'}')) {
-                    self.at += 1;
-                }
-            }
+            b'b' | b't' | b'T' | b':' => return self.label(command),
             // What follows is text to the end of the line.
             b'a' | b'i' | b'c' => {
                 self.at += memchr::memchr(b'\n', &self.bytes[self.at..])
