@@ -478,7 +478,7 @@ fn inside_repository(inside: &str) -> PathClass {
     if has_entry(inside, CONTROL) {
         return PathClass::Control;
     }
-    if has_entry(inside, AUTOMATION) || inside.ends_with(".code-workspace") {
+    if has_entry(inside, AUTOMATION) || places::runs_by_ending(inside) {
         return PathClass::Automation;
     }
     PathClass::Repository

@@ -118,6 +118,7 @@ pub(crate) fn reflog(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let separated = parsed.args.iter().any(|arg| arg.text == "--");
     let creates = parsed.has(&["-b"]);
+    switch(judge, parsed);
     if separated && !creates {
         return discards(judge, parsed, &parsed.operands);
     }
@@ -139,6 +140,15 @@ pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         [only] if !is_everything(only) => judge.classified(Class::Changes, parsed),
         files => discards(judge, parsed, files),
     }
+}
+
+/// `git switch`: a branch that is made here has a name that is judged when it is pushed.
+pub(crate) fn switch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let made = parsed.values(&["-b", "-c", "--create"]);
+    let current = judge.context.git_branch.as_deref();
+    let stays = matches!(parsed.operands.as_slice(), [only] if only.known() == current);
+    let is_new = !made.is_empty() && !made.iter().any(|name| push::is_protected(&name.text));
+    judge.seen.switched |= !is_new && !stays;
 }
 
 /// `git add` and `git commit -a`: what they would take is known to git alone.

@@ -33,6 +33,8 @@ pub(super) struct Seen {
     pub git_folders: Vec<String>,
     /// The folder is not known in which commands run.
     pub lost: bool,
+    /// The branch that is checked out may be another one than before.
+    pub switched: bool,
     /// Something is removed that git has exactly as it is.
     pub restorable: bool,
     /// Something is removed that the host keeps.

@@ -183,10 +183,21 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(class, parsed);
 }
 
+/// Whether a file or package is this program, however it is installed.
+fn is_onloop(path: &str) -> bool {
+    let name = paths::file_name(path);
+    let name = name.split_once('.').map_or(name, |(name, _)| name);
+    let in_package = path.contains("node_modules/onloop/") || path.contains("@onloop/");
+    matches!(name, "onloop" | "hotl-rt") && path.contains('/') || in_package
+}
+
 /// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves
 /// the machine.
 pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut containable = true;
+    if let Some(at) = parsed.args.iter().position(|arg| is_onloop(&arg.text)) {
+        judge.command(&[&[Arg::exact("onloop")], &parsed.args[at + 1..]].concat(), None);
+    }
     let module = parsed.args.iter().position(|arg| arg.text == "-m");
     if let Some(at) = module.filter(|_| parsed.name.starts_with("py")) {
         judge.runner(&parsed.args[at + 1..]);
@@ -297,7 +308,9 @@ impl Judge<'_> {
     fn runner(&mut self, args: &[Arg]) {
         let Some((first, rest)) = args.split_first() else { return };
         let mut first = first.clone();
-        if first.known().is_some() && !first.text.starts_with(['.', '/']) {
+        if is_onloop(&first.text) {
+            first.text = "onloop".to_owned();
+        } else if first.known().is_some() && !first.text.starts_with(['.', '/']) {
             let scoped = first.text.strip_prefix('@').and_then(|name| name.split_once('/'));
             let name = scoped.map_or(first.text.as_str(), |(_, name)| name);
             first.text = name.split('@').next().unwrap_or_default().to_owned();

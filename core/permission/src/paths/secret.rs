@@ -168,6 +168,8 @@ const FOLDERS: &[&str] = &[
     "etc/sudoers.d",
     "run/secrets",
     ".tmp/telegram",
+    "huggingface/token",
+    "huggingface/stored_tokens",
 ];
 
 /// Endings that make an environment file a template without values.

@@ -347,7 +347,8 @@ const RECORDING: &[ProgramEntry] = &[
                  --no-recurse-submodules",
         ),
         attached("-t --track --no-track"),
-    ]),
+    ])
+    .check(git::switch),
     program("checkout", Changes, "changes the branch, or takes files back")
         .operands(&[Object])
         .options(&[

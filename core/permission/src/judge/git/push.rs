@@ -8,7 +8,7 @@ use crate::verdict::{Finding, Rule};
 
 /// Words in the names of branches that others build on, or that are deployed; pushing another branch
 /// over one asks.
-const PROTECTED: [&str; 13] = [
+const PROTECTED: [&str; 23] = [
     "main",
     "master",
     "develop",
@@ -22,6 +22,16 @@ const PROTECTED: [&str; 13] = [
     "staging",
     "deploy",
     "pages",
+    "development",
+    "dev",
+    "preprod",
+    "prd",
+    "uat",
+    "qa",
+    "next",
+    "mainline",
+    "default",
+    "hotfix",
 ];
 
 /// `git push`: where to, what over what, and whether it is forced.
@@ -43,6 +53,13 @@ pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     if forced && refs.len() > 1 {
         force_push(judge, "`git push` forces more than one branch");
+    }
+    let is_current = |arg: &Arg| {
+        let current = judge.context.git_branch.as_deref();
+        arg.text == "HEAD" || current.is_some_and(|name| arg.text.contains(name))
+    };
+    if judge.seen.switched && (refs.is_empty() || refs.iter().any(|arg| is_current(arg))) {
+        judge.ask(parsed, "pushes the branch that the line switches to");
     }
     for refspec in refs {
         push_refspec(judge, parsed, refspec, forced, lease);
@@ -91,11 +108,7 @@ fn push_refspec(
         return forced_refspec(judge, &text, source, target, plus);
     }
     let plain = |name: &str| is_branch(name) && !names_another_kind(name);
-    let version = source.trim_start_matches('v');
-    let is_tag = version.contains('.')
-        && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-        && target.is_none();
-    if is_tag
+    if is_version(source) && target.is_none() && !own
         || !source.split(['~', '^']).all(plain)
         || target.is_some_and(|name| !plain(name))
         || source == "tag"
@@ -108,6 +121,15 @@ fn push_refspec(
     {
         judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{pushed}`"));
     }
+}
+
+/// Whether a name is that of a version, as tags are: `v1`, `1.2`, `1.0.0-rc1`.
+fn is_version(name: &str) -> bool {
+    let rest = name.strip_prefix('v').unwrap_or(name);
+    let end = rest.bytes().position(|b| !b.is_ascii_digit() && b != b'.').unwrap_or(rest.len());
+    let (number, suffix) = rest.split_at(end);
+    let is_number = number.contains('.') || !number.is_empty() && rest.len() < name.len();
+    is_number && (suffix.is_empty() || suffix.starts_with(['-', '+']))
 }
 
 /// Whether a full name is that of a tag or of something else that is no branch.
