@@ -4,6 +4,7 @@
 //! sandbox on purpose, where the variable may choose the destination.
 
 use super::expand::Arg;
+use super::judge::network;
 use super::verdict::{Finding, Rule};
 
 /// Names that change only what a program prints or how much work it does.
@@ -196,6 +197,32 @@ pub(super) fn is_unknown(name: &str) -> bool {
     effect(name, Scope::Program) != Effect::Harmless
 }
 
+/// Beginnings of addresses of servers that a program changes.
+const SERVERS: [&str; 10] = [
+    "postgres",
+    "mysql",
+    "mariadb",
+    "mongodb",
+    "redis",
+    "rediss",
+    "sqlserver",
+    "amqp",
+    "ssh:",
+    "tcp:",
+];
+
+/// Whether a value makes programs work on a server that others use.
+fn names_server(name: &str, value: &str) -> bool {
+    const PARTS: [&str; 7] = ["PG", "MYSQL", "POSTGRES", "DB_", "DATABASE", "REDIS", "MONGO"];
+    let of_database = name.ends_with("HOST") && PARTS.iter().any(|part| name.contains(part));
+    let is_production = matches!(value, "production" | "prod")
+        && matches!(name, "RAILS_ENV" | "RACK_ENV" | "APP_ENV");
+    let is_server = SERVERS.iter().any(|begin| value.starts_with(begin));
+    is_server && network::is_server_elsewhere(value)
+        || of_database && !network::is_this_machine(value)
+        || is_production
+}
+
 /// Judges setting `name` to `value`; `None` when it is harmless.
 pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
     let quiet = matches!(name, "PAGER" | "GIT_PAGER" | "GH_PAGER" | "MANPAGER")
@@ -208,6 +235,10 @@ pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
         && value.known().is_some_and(|v| v.bytes().all(|b| b",:\t\n ".contains(&b)));
     match effect(name, scope) {
         _ if quiet || editor || splitting => None,
+        _ if value.known().is_some_and(|value| names_server(name, value)) => {
+            let reason = format!("`{name}` names a server that others use");
+            Some(Finding::ask(Rule::Environment, reason).for_good())
+        }
         Effect::Harmless => None,
         Effect::SkipsHooks => {
             let reason = format!("`{name}` switches off checks of the repository");

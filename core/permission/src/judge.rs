@@ -546,7 +546,9 @@ impl<'c> Judge<'c> {
     }
 
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
-        let containable = class.is_containable() && !tasks::leaves_the_machine(&word.text);
+        let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
+        let leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
+        let containable = class.is_containable() && !leaves;
         self.about(parsed, class.decision(), containable, class.sentence());
     }
 }

@@ -33,24 +33,36 @@ pub(super) fn address(arg: &Arg) -> Option<Finding> {
 /// `psql` and the like: a sandbox holds what is sent to a server of this machine.
 pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let hosts = parsed.values(&["-h", "--host", "-S"]);
-    let is_here = |arg: &&Arg| {
-        arg.known().is_some_and(|host| {
-            matches!(host, "localhost" | "127.0.0.1" | "::1") || host.starts_with("/var/run/")
-        })
-    };
+    let is_here = |arg: &&Arg| arg.known().is_some_and(is_this_machine);
     // An address or a list of settings names a host, too.
+    let by_name = parsed.name.starts_with("mongo") || parsed.name == "cqlsh";
     let names_host = |arg: &Arg| {
         let text = arg.text.as_str();
-        let (_, rest) = text.split_once("://").unwrap_or(("", text));
-        let host = rest.rsplit('@').next().unwrap_or_default().split(['/', ':', '?']).next();
-        text.contains("://") && !matches!(host, Some("localhost" | "127.0.0.1" | ""))
+        let host = text.split(['/', ':']).next().unwrap_or_default();
+        let is_host = by_name && !text.starts_with('-') && text.contains(['/', ':', '.']);
+        is_server_elsewhere(text)
+            || is_host && !text.contains("://") && !is_this_machine(host)
             || text.contains("host=")
+            || text.contains("hostaddr=")
             || arg.opaque_start()
     };
     let containable = hosts.iter().all(is_here) && !parsed.args.iter().any(names_host);
     let rule = Rule::Program(parsed.name.to_owned());
     let reason = format!("`{}` {}", parsed.name, Class::Connects.sentence());
     judge.add(Finding { containable, lasting: !containable, ..Finding::ask(rule, reason) });
+}
+
+/// Whether this names the machine itself, or a socket on it.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    matches!(host, "" | "localhost" | "127.0.0.1" | "::1" | "[") || host.starts_with('/')
+}
+
+/// Whether an address names a server on another machine.
+pub(crate) fn is_server_elsewhere(address: &str) -> bool {
+    let Some((_, rest)) = address.split_once("://") else { return false };
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    !host.starts_with("[::1]") && !is_this_machine(host.split(':').next().unwrap_or_default())
 }
 
 /// Whether the words of a program that fetches may carry something away: they are put together when

@@ -37,7 +37,7 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// Beginnings of words that say that a task sends something away, changes what others use, or changes a
 /// database.
-const LEAVES: [&str; 12] = [
+const LEAVES: [&str; 13] = [
     "deploy",
     "publish",
     "release",
@@ -46,7 +46,8 @@ const LEAVES: [&str; 12] = [
     "rollout",
     "provision",
     "destroy",
-    "migrat",
+    "flyway",
+    "liquibase",
     "undeploy",
     "unpublish",
     "production",
@@ -60,7 +61,9 @@ pub(super) fn leaves_the_machine(name: &str) -> bool {
     let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
     name.contains(HOLE)
         || words.any(|word| {
-            LEAVES.iter().any(|begin| word.starts_with(begin)) || LEAVES_AS_A_WORD.contains(&word)
+            LEAVES.iter().any(|begin| word.starts_with(begin))
+                || LEAVES_AS_A_WORD.contains(&word)
+                || word.contains("migrat")
         })
 }
 
@@ -191,6 +194,39 @@ fn is_onloop(path: &str) -> bool {
     matches!(name, "onloop" | "hotl-rt") && path.contains('/') || in_package
 }
 
+/// `cargo run` and `go run`: a program whose name says that it leaves the machine.
+pub(crate) fn run_target(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let mut named = parsed.values(&["--bin", "--example", "-p", "--package"]);
+    named.extend(parsed.operands.first());
+    let leaves = named.iter().any(|arg| leaves_as_script(&arg.text));
+    judge.classified(if leaves { Class::Publishes } else { parsed.program.class }, parsed);
+}
+
+/// `alembic upgrade` and the like, which change a database that may be anywhere.
+pub(crate) fn migration(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const CHANGES: [&str; 10] = [
+        "upgrade",
+        "downgrade",
+        "update",
+        "drop",
+        "up",
+        "down",
+        "redo",
+        "reset",
+        "up-to",
+        "down-to",
+    ];
+    let changes = parsed.args.iter().any(|arg| CHANGES.contains(&arg.text.as_str()));
+    judge.classified(if changes { Class::Publishes } else { parsed.program.class }, parsed);
+}
+
+/// electron-builder: it publishes what it packs unless it is told not to.
+pub(crate) fn packs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let published = parsed.values(&["-p", "--publish"]);
+    let publishes = published.iter().any(|value| value.known() != Some("never"));
+    judge.classified(if publishes { Class::Publishes } else { parsed.program.class }, parsed);
+}
+
 /// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves
 /// the machine.
 pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -213,6 +249,8 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
         // A database of the project is on this machine.
         let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
+        containable &= !(parsed.args.iter().any(migrates)
+            && parsed.args.iter().any(|arg| arg.text == "--force"));
         let mut words = parsed.args.iter().filter(|arg| !migrates(arg));
         containable &=
             !has_file || !words.any(|word| names_leaving_task(std::slice::from_ref(word)));

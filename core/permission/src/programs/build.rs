@@ -186,7 +186,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(tasks::rustfmt),
     program(
         "tsc eslint prettier black isort mypy pyright flake8 pylint clang-format clang-tidy \
-         golangci-lint stylelint biome oxlint webpack vite esbuild rollup tsx ts-node babel",
+         golangci-lint stylelint biome oxlint webpack vite esbuild rollup babel",
         Runs,
         "checks or changes code, with plugins of the project",
     )

@@ -1,7 +1,7 @@
 //! gh.
 
 use super::super::judge::forge;
-use super::Class::{Connects, Discards, Installs, Publishes, Queries, Reports, Reveals};
+use super::Class::{Connects, Discards, Installs, Publishes, Queries, Reports, Reveals, Runs};
 use super::Role::{Data, Read};
 use super::{Flag, ProgramEntry, makes, makes_with, plain, program, takes};
 
@@ -139,52 +139,81 @@ const SEARCHES: &[ProgramEntry] =
         ])
         .check(forge::forge_query)];
 
-pub(super) const TABLE: &[ProgramEntry] = &[program("gh", Reports, "GitHub")
-    .options(&[plain("--version"), takes("-R --repo", Data)])
-    .check(forge::outer)
-    .subcommands(&[
-        program("search", Reports, "searches GitHub").subcommands(SEARCHES),
-        program("run", Reports, "workflow runs").subcommands(RUNS),
-        program("pr", Reports, "pull requests").subcommands(PULL_REQUESTS),
-        program("issue", Reports, "issues").subcommands(ISSUES),
-        program("label", Reports, "labels").subcommands(&[
-            lists("list", "shows labels"),
-            publishes("create edit delete clone", "changes labels").check(forge::label),
-        ]),
-        program("project", Reports, "projects").subcommands(&[
-            lists("list field-list view item-list", "shows projects"),
-            publishes(
-                "create edit delete item-add item-create item-edit item-delete item-archive \
-                 field-create field-delete link unlink close copy mark-template",
-                "changes projects",
-            ),
-        ]),
-        program("repo", Connects, "repositories").subcommands(&[
-            program("view list", Connects, "shows repositories")
+/// The clients of GitLab and Phabricator, as far as they change what others use.
+const OTHERS: [ProgramEntry; 2] = [
+    program("glab", Runs, "GitLab")
+        .any_options()
+        .options(&[takes("-R --repo", Data)])
+        .subcommands(&[
+            program("mr issue", Runs, "merge requests and issues")
                 .any_options()
-                .check(forge::repo_view),
-            program("delete archive", Discards, "ends repositories").any_options(),
+                .options(&[takes("-R --repo", Data)])
+                .subcommands(&[program("list view show diff status checkout", Runs, "shows them")
+                    .any_options()])
+                .otherwise(Publishes),
             publishes(
-                "create edit rename fork clone sync deploy-key set-default unarchive autolink",
-                "changes repositories",
+                "api release repo variable token ssh-key deploy-key schedule",
+                "changes them",
             ),
+        ])
+        .otherwise(Runs),
+    program("arc", Runs, "Phabricator")
+        .any_options()
+        .subcommands(&[publishes("land diff close-revision", "sends changes")])
+        .otherwise(Runs),
+];
+
+pub(super) const TABLE: &[ProgramEntry] = &[
+    OTHERS[0],
+    OTHERS[1],
+    program("gh", Reports, "GitHub")
+        .options(&[plain("--version"), takes("-R --repo", Data)])
+        .check(forge::outer)
+        .subcommands(&[
+            program("search", Reports, "searches GitHub").subcommands(SEARCHES),
+            program("run", Reports, "workflow runs").subcommands(RUNS),
+            program("pr", Reports, "pull requests").subcommands(PULL_REQUESTS),
+            program("issue", Reports, "issues").subcommands(ISSUES),
+            program("label", Reports, "labels").subcommands(&[
+                lists("list", "shows labels"),
+                publishes("create edit delete clone", "changes labels").check(forge::label),
+            ]),
+            program("project", Reports, "projects").subcommands(&[
+                lists("list field-list view item-list", "shows projects"),
+                publishes(
+                    "create edit delete item-add item-create item-edit item-delete item-archive \
+                 field-create field-delete link unlink close copy mark-template",
+                    "changes projects",
+                ),
+            ]),
+            program("repo", Connects, "repositories").subcommands(&[
+                program("view list", Connects, "shows repositories")
+                    .any_options()
+                    .check(forge::repo_view),
+                program("delete archive", Discards, "ends repositories").any_options(),
+                publishes(
+                    "create edit rename fork clone sync deploy-key set-default unarchive autolink",
+                    "changes repositories",
+                ),
+            ]),
+            program("release", Reports, "releases").subcommands(&[
+                shows("view", "shows a release"),
+                lists("list", "lists releases"),
+                publishes("create delete edit upload download delete-asset", "changes releases"),
+            ]),
+            program("workflow", Reports, "workflows").subcommands(&[
+                shows("view", "shows a workflow"),
+                lists("list", "lists workflows"),
+                publishes("run enable disable", "starts or stops workflows"),
+            ]),
+            program("auth", Reveals, "credentials").any_options().check(forge::auth),
+            program("api", Connects, "sends any request to GitHub").any_options().check(forge::api),
+            publishes(
+                "gist cache codespace gpg-key ssh-key ruleset variable org browse attestation",
+                "changes what others use",
+            ),
+            program("secret", Reveals, "secrets of repositories").any_options(),
+            program("alias extension config", Installs, "changes what gh itself runs")
+                .any_options(),
         ]),
-        program("release", Reports, "releases").subcommands(&[
-            shows("view", "shows a release"),
-            lists("list", "lists releases"),
-            publishes("create delete edit upload download delete-asset", "changes releases"),
-        ]),
-        program("workflow", Reports, "workflows").subcommands(&[
-            shows("view", "shows a workflow"),
-            lists("list", "lists workflows"),
-            publishes("run enable disable", "starts or stops workflows"),
-        ]),
-        program("auth", Reveals, "credentials").any_options().check(forge::auth),
-        program("api", Connects, "sends any request to GitHub").any_options().check(forge::api),
-        publishes(
-            "gist cache codespace gpg-key ssh-key ruleset variable org browse attestation",
-            "changes what others use",
-        ),
-        program("secret", Reveals, "secrets of repositories").any_options(),
-        program("alias extension config", Installs, "changes what gh itself runs").any_options(),
-    ])];
+];

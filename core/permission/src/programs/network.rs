@@ -162,7 +162,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .check(workflow::changes_guard),
         ]),
     program(
-        "claude codex opencode gemini aider goose cursor-agent copilot llm ollama",
+        "claude codex opencode gemini aider cursor-agent copilot llm ollama",
         Runs,
         "starts another agent",
     )

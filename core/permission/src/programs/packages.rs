@@ -37,12 +37,13 @@ const fn cargo(names: &'static str, class: super::Class, about: &'static str) ->
 
 const CARGO_COMMANDS: &[ProgramEntry] = &[
     cargo(
-        "build b check c clippy test t bench run r doc d rustc rustdoc nextest miri fix llvm-cov \
+        "build b check c clippy test t bench doc d rustc rustdoc nextest miri fix llvm-cov \
          expand hack udeps deny audit machete",
         Runs,
         "builds and runs the project",
     )
     .operands(&[Data]),
+    cargo("run r", Runs, "builds and runs the project").operands(&[Data]).check(tasks::run_target),
     // These fetch what a lock file does not have, from where the repository says.
     cargo("tree metadata pkgid", Reads, "shows packages").check(tasks::cargo_packages),
     cargo("locate-project verify-project read-manifest", Reads, "shows packages"),
@@ -195,7 +196,8 @@ const fn go(names: &'static str, class: super::Class, about: &'static str) -> Pr
 
 const GO_COMMANDS: &[ProgramEntry] = &[
     // `go doc` is a tool of its own, which fills the cache of builds.
-    go("build test vet run generate tool list doc", Runs, "builds and runs the project"),
+    go("build test vet generate tool list doc", Runs, "builds the project"),
+    go("run", Runs, "builds and runs the project").check(tasks::run_target),
     go("version", Prints, "shows its version"),
     go("fmt", Writes, "formats the project"),
     go("get mod work", Fetches, "changes dependencies"),
@@ -281,6 +283,13 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .otherwise(Publishes),
         ])
         .otherwise(Publishes),
+    program("alembic flask goose", Runs, "works with a database")
+        .any_options()
+        .check(tasks::migration),
+    program("electron-builder", Runs, "builds packages")
+        .any_options()
+        .options(&[takes("-p --publish", Data)])
+        .check(tasks::packs),
     program("conda mamba easy_install tox-uv", Runs, "installs and runs packages").any_options(),
     program("go", Runs, "builds Go").subcommands(GO_COMMANDS),
     program("gofmt", Writes, "formats files").operands(&[Write]).options(&[
@@ -305,6 +314,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         program("--version", Prints, "shows its version"),
         program("exec", Runs, "runs a program of the project").any_options().check(tasks::runner),
         program("task run", Runs, "runs tasks of the project").any_options().check(tasks::task),
+        program("ef", Runs, "works with a database").any_options().check(tasks::migration),
     ])
     .otherwise(Runs),
     program(

@@ -147,7 +147,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     .check(wrappers::rest_is_command),
     program(
         "python python2 python3 pypy pypy3 ipython node nodejs ruby perl php lua luajit tclsh \
-         Rscript julia groovy guile sbcl erl elixir iex irb ghci jshell osqueryi",
+         Rscript julia groovy guile sbcl erl elixir iex irb ghci jshell osqueryi tsx ts-node zx \
+         vite-node babel-node jiti esno",
         Runs,
         "runs code",
     )
