@@ -193,7 +193,10 @@ impl<'c> Judge<'c> {
         let leaves = |finding: &Finding| finding.lasting && !finding.containable;
         let matters = inner.decision() == Decision::Deny || inner.waits();
         if matters || inner.finding().is_some_and(leaves) {
-            self.consider(inner.into_finding());
+            let finding = inner.into_finding();
+            let mut kept = Worst::default();
+            kept.consider(finding);
+            self.worst.absorb(kept);
         }
     }
 
@@ -429,12 +432,12 @@ impl<'c> Judge<'c> {
         }
         let parsed = options::parse(program, name, args);
         self.arguments(&parsed);
+        name.clone_into(&mut self.commands[at].name);
         if program.has_subcommands() {
             return self.subcommand(&parsed, stdin, at);
         }
         self.commands[at].class = Some(program.class);
         self.commands[at].about = program.about;
-        name.clone_into(&mut self.commands[at].name);
         let class = program.class;
         self.seen.built |= class == Class::Builds || class == Class::Runs;
         self.seen.reaches |= matches!(class, Class::Records | Class::Reports | Class::Queries);

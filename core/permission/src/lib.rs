@@ -19,6 +19,7 @@
 //! run does what it likes. See `docs/permission.md` and `docs/residual-risk.md`.
 #![forbid(unsafe_code)]
 
+pub mod allowing;
 pub mod client;
 mod contained;
 mod environment;

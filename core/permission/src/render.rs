@@ -2,19 +2,20 @@
 
 use std::fmt::Write as _;
 
-use super::expand::{HOLE, shown};
-use super::verdict::{Decision, Rule, Subject};
+use super::allowing::Offer;
+use super::expand::shown;
+use super::verdict::Decision;
 use super::{Examined, Ruling};
 use onloop_syntax::text;
 
 /// Lines of at most `columns` columns: the decision, the reason, then one block for each
-/// command.
-pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
+/// command. `offers` says what to offer about each.
+pub fn text(ruling: &Ruling, offers: &[Offer], notes: &[String], columns: usize) -> String {
     let mut out = String::new();
     paragraph(&mut out, "", ruling.decision.as_str(), &ruling.reason, columns);
     paragraph(&mut out, "  ", "rule", &ruling.rule.to_string(), columns);
-    for command in &ruling.commands {
-        command_block(&mut out, command, columns);
+    for (at, command) in ruling.commands.iter().enumerate() {
+        command_block(&mut out, command, offers.get(at), columns);
     }
     for note in notes {
         paragraph(&mut out, "", "note", note, columns);
@@ -22,7 +23,7 @@ pub fn text(ruling: &Ruling, notes: &[String], columns: usize) -> String {
     out
 }
 
-fn command_block(out: &mut String, command: &Examined, columns: usize) {
+fn command_block(out: &mut String, command: &Examined, offer: Option<&Offer>, columns: usize) {
     let indent = "  ".repeat(command.depth.min(8));
     let words: Vec<String> =
         command.words.iter().map(|word| text::shell_word(&text::one_line(&shown(word)))).collect();
@@ -47,38 +48,21 @@ fn command_block(out: &mut String, command: &Examined, columns: usize) {
         paragraph(out, &within, "effect", &effect, columns);
     }
     let Some(finding) = &command.finding else { return };
-    if let Some(rule) = allowing_rule(command) {
-        writeln!(out, "{within}Allow it with: {rule}").expect("a string takes text");
-    } else if let Some(remedy) = finding.remedy() {
-        paragraph(out, &within, "to change it", remedy, columns);
+    match offer {
+        Some(Offer::Rule(rule)) => {
+            let quoted = rule.replace('\'', "''");
+            writeln!(out, "{within}Allow it with: '{quoted}'").expect("a string takes text");
+        }
+        Some(Offer::NotEnough) => {
+            let why = "no allow rule is enough, because something else in it asks too";
+            paragraph(out, &within, "to change it", why, columns);
+        }
+        Some(Offer::Nothing) | None => {
+            if let Some(remedy) = finding.remedy() {
+                paragraph(out, &within, "to change it", remedy, columns);
+            }
+        }
     }
-}
-
-/// The allow rule, as a line of a configuration, that allows a command which is asked about; `None`
-/// where no rule does.
-fn allowing_rule(command: &Examined) -> Option<String> {
-    let finding = command.finding.as_ref().filter(|finding| finding.decision == Decision::Ask)?;
-    let names_option = matches!(finding.rule, Rule::Option(_));
-    if !names_option && !finding.rule.overridable(Subject::Command) {
-        return None;
-    }
-    let certain = !command.words.iter().any(|word| word.contains(HOLE));
-    let (first, rest) = command.words.split_first().filter(|_| certain)?;
-    // As much of the command as the tables have a name for, and all of it where an option decides.
-    let of_name = command.name.split(' ').count().saturating_sub(1);
-    let known = if names_option { rest } else { &rest[..of_name.min(rest.len())] };
-    let words = std::iter::once(first).chain(known);
-    let pattern: Vec<String> = words.map(|word| escaped(word)).collect();
-    let end = if names_option { "$" } else { "( |$)" };
-    let rule = format!("^{}{end}", pattern.join(" "));
-    Some(format!("'{}'", rule.replace('\'', "''")))
-}
-
-/// A word as a regular expression that matches it alone.
-fn escaped(word: &str) -> String {
-    let special = |c: char| r"\.+*?()|[]{}^$".contains(c);
-    let escape = |c: char| if special(c) { format!("\\{c}") } else { c.to_string() };
-    text::one_line(word).chars().map(escape).collect()
 }
 
 /// `label: text`, wrapped between words.

@@ -327,6 +327,63 @@ fn a_rule_covers_an_option_only_if_it_names_it() {
 }
 
 #[test]
+fn a_rule_about_a_runner_does_not_lift_what_its_command_does_for_good() {
+    let yaml = "permissions:\n  allow: ['^npx ', '^timeout ', '^xargs ']\n";
+    for (line, decision) in [
+        ("npx vercel --prod", Decision::Ask),
+        ("npx --foo bar vercel --prod", Decision::Ask),
+        ("timeout 9 npm publish", Decision::Ask),
+        ("timeout 9 rm -r src", Decision::Ask),
+        ("timeout 9 make x", Decision::Allow),
+        ("npx tsc", Decision::Allow),
+    ] {
+        assert_eq!(with(yaml, line).decision, decision, "{line}");
+    }
+}
+
+#[test]
+fn an_offered_rule_allows_the_command() {
+    for (line, offered) in [
+        ("git stash", &["^git stash( |$)"][..]),
+        ("frob x", &["^frob( |$)"]),
+        ("/usr/bin/make x", &["^make x$"]),
+        ("make deploy", &["^make deploy$"]),
+        ("npm run deploy", &["^npm run deploy$"]),
+        ("npm run build", &["^npm run( |$)"]),
+        ("./tool.sh a", &["^\\./tool\\.sh( |$)"]),
+        ("./deploy.sh a.b", &["^\\./deploy\\.sh a\\.b$"]),
+        ("git push origin HEAD:main", &["^git push origin HEAD:main$"]),
+        ("timeout 9 git stash", &["^git stash( |$)"]),
+        ("frob x && grob y", &["^frob( |$)", "^grob( |$)"]),
+        ("git -C . stash", &["^git -C \\. stash$"]),
+        ("cargo make x", &["^cargo make x$"]),
+        ("X=1 frob", &[]),
+        ("frob ~/.ssh/id_rsa", &["^frob( |$)"]),
+        ("frob \"$X\"", &[]),
+        ("cp a .github/workflows/b.yml", &[]),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        context.git_branch = Some("topic".to_owned());
+        let call = Call::shell(line);
+        let ruling = explain(&call, &context);
+        let offers = allowing::offers(&ruling, &call, &context);
+        let rules: Vec<String> = offers
+            .into_iter()
+            .filter_map(|offer| match offer {
+                allowing::Offer::Rule(rule) => Some(rule),
+                allowing::Offer::NotEnough | allowing::Offer::Nothing => None,
+            })
+            .collect();
+        assert_eq!(rules, offered, "{line}");
+        if !rules.is_empty() {
+            let yaml = json!({ "permissions": { "allow": rules } }).to_string();
+            let after = decide(&call, &context.with_rules(Source::Local, &yaml));
+            assert_eq!(after.decision, Decision::Allow, "{line}: {}", after.reason);
+        }
+    }
+}
+
+#[test]
 fn a_rule_about_a_runner_does_not_answer_for_a_person() {
     let yaml = "permissions:\n  allow: ['^npx ', '^npm exec']\n";
     for (line, decision) in [

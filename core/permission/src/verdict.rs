@@ -123,9 +123,11 @@ impl Worst {
     }
 
     /// Takes everything that another one has. No rule about the outer command outweighs what waits for
-    /// a person in the inner one.
+    /// a person in the inner one, loses work or leaves the machine.
     pub(super) fn absorb(&mut self, other: Worst) {
-        if self.firm.is_none() && other.waits() {
+        let lasts = |found: &Finding| found.decision == Decision::Ask && found.lasting;
+        let lasts = other.worst.as_ref().is_some_and(lasts);
+        if self.firm.is_none() && (other.waits() || lasts) {
             self.firm.clone_from(&other.worst);
         }
         self.consider(other.firm);

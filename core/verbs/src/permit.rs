@@ -73,7 +73,9 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Result<Exit, CommandEr
         io.result(format!("{}\n", document::explanation(&ruling, &notes))).await;
     } else {
         let columns = usize::from(io.start().terminal.columns).clamp(40, 80);
-        io.result(onloop_permission::render::text(&ruling, &notes, columns)).await;
+        let offers = onloop_permission::allowing::offers(&ruling, &call, &context);
+        let text = onloop_permission::render::text(&ruling, &offers, &notes, columns);
+        io.result(text).await;
     }
     Ok(match ruling.decision {
         Decision::Allow => Exit::Done,
