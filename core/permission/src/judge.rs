@@ -478,7 +478,7 @@ impl<'c> Judge<'c> {
     ) {
         let rule = Rule::Program(parsed.name.to_owned());
         let reason = format!("`{}` {what}", parsed.name);
-        let lasting = parsed.program.class.is_lasting();
+        let lasting = decision == Decision::Ask && parsed.program.class.is_lasting();
         self.add(Finding { decision, containable, lasting, ..Finding::ask(rule, reason) });
     }
 
