@@ -245,7 +245,7 @@ fn awaits_review(record: &StepRecord) -> bool {
 /// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
 /// agent's word is never taken for that of a person.
 pub async fn gate_for_agent(io: &Io, args: &GateArgs) -> Result<Exit, CommandError> {
-    propose(io, args).await?;
+    Box::pin(propose(io, args)).await?;
     Ok(Exit::Done)
 }
 

@@ -71,7 +71,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
             io.result(shown).await;
             return Ok(Exit::Done);
         }
-        return status_of(io, id, args.json).await;
+        return Box::pin(status_of(io, id, args.json)).await;
     }
     let mut found = find_all(io).await;
     if !args.all {
