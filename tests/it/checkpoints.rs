@@ -120,7 +120,9 @@ fn undoing_leads_to_a_step_and_back_and_is_for_persons() {
     undo("0").expect_exit(0);
     assert!(there("a.txt") && !there("n"));
     let said = undo("undo-1").expect_exit(0).stderr;
-    assert!(said.ends_with(&format!("    onloop undo {id} undo-3\n")), "{said}");
+    let back = format!("    onloop undo {id} undo-3\n");
+    let again = format!("  onloop finalize --run-id {id}\n");
+    assert!(said.contains(&back) && said.ends_with(&again), "{said}");
     assert!(!there("a.txt") && there("more.txt") && there("by hand.txt"));
     assert_eq!(workspace.git_says(&["rev-parse", "hotl/x"]), head);
     let events = workspace.record()["events"].as_array().cloned().expect("events");

@@ -112,7 +112,7 @@ for (const colorScheme of ["light", "dark"]) {
   });
 }
 
-test("50 runs, and a run of 500 steps: first paint within 100 ms of the answer, less than 150 KB", async (t) => {
+test("50 runs, and a run of 500 steps: first paint within 100 ms of the answer, less than 160 KB", async (t) => {
   const plans = [plan(500, 120), ...Array.from({ length: 49 }, () => plan(1, 1))];
   const made = await machine(t, plans);
   const { page, root, served } = await signedIn(t, made);
@@ -136,7 +136,7 @@ test("50 runs, and a run of 500 steps: first paint within 100 ms of the answer, 
       // The server answers one call at a time: the next page must not wait for the rest of this one.
       if (path.startsWith("run")) await page.getByRole("button", { name: "Approve step", disabled: false }).waitFor();
       // As they are: nothing is compressed on loopback, where this page is served.
-      assert.ok(measured.bytes > 2_000 && measured.bytes < 150_000, `${path}: ${measured.bytes} bytes`);
+      assert.ok(measured.bytes > 2_000 && measured.bytes < 160_000, `${path}: ${measured.bytes} bytes`);
       paints.push(measured.paint);
     }
     // The best of five, because other tests may run at the same time.

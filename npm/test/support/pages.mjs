@@ -22,7 +22,7 @@ export const run = promisify(execFile);
 export function plan(steps, gate, risk = "medium") {
   const step = (number) =>
     `- [ ] **Step ${number}: ${number === 1 ? HOSTILE : `Change part ${number}`}**\naction: change **it**\nloop: false\n` +
-    `verify: "true"\n${number === gate ? "gate: human\n" : ""}\n`;
+    `verify: test -d .\n${number === gate ? "gate: human\n" : ""}\n`;
   const numbers = Array.from({ length: steps }, (_, index) => index + 1);
   return `---\nintent: ${risk} plan of ${steps} steps\nsuccess_criteria: done\nrisk_level: ${risk}\n---\n\n## Steps\n\n${numbers.map(step).join("")}`;
 }

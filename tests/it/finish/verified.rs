@@ -272,7 +272,7 @@ fn conflicts_of_a_merge_that_is_in_progress_are_not_handed_on() {
     workspace.shell(&format!("git -C {worktree} merge --quiet main")).expect_exit(1);
     workspace.onloop(&["finalize", "--run-id", &run.id]).expect_exit(0);
     let said = run.refused(&["merge"]);
-    assert!(said.contains("a `git merge` is in progress in `"), "{said}");
+    assert!(crate::flat(&said).contains("a `git merge` is in progress in `"), "{said}");
     let unmerged = workspace.git_says(&["-C", worktree, "ls-files", "--unmerged"]);
     assert_eq!(unmerged.lines().count(), 2, "git still knows of the conflict");
     let abort =

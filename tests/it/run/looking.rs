@@ -59,13 +59,13 @@ fn status_says_what_is_going_on_and_what_comes_next() {
     };
     assert_eq!(now(&project), ["Now: the gate of step 1 waits for you", "Then: step 2: Last"]);
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
-    let about_to = ["Now: step 2 is about to start", "Then: its agent, its 1 check"];
-    assert_eq!(now(&project), about_to);
-    project.onloop(&["step", "2", "start"]).expect_exit(0);
-    assert_eq!(now(&project), ["Now: step 2 is worked on", "Then: its 1 check"]);
-    project.onloop(&["step", "2", "verify"]).expect_exit(0);
-    let done = ["Now: all steps are done", "Then: all checks once more, the end"];
-    assert_eq!(now(&project), done);
+    // No process drives it between two verbs.
+    for step in ["", "start", "verify"] {
+        if !step.is_empty() {
+            project.onloop(&["step", "2", step]).expect_exit(0);
+        }
+        assert_eq!(now(&project), ["Now: nobody works on it"], "after `{step}`");
+    }
     project.onloop(&["finalize"]).expect_exit(0);
     assert_eq!(now(&project), ["Now: completed (just now)"]);
 }
