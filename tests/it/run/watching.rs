@@ -192,7 +192,7 @@ fn a_run_is_resumed_and_goes_on_without_the_screen() {
     let project = gated("");
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     let mut session = Session::start(&project, &["watch"]);
-    session.expect("start");
+    session.expect("nobody works");
     press(&mut session, "r");
     session.expect("background");
     press(&mut session, "y");
