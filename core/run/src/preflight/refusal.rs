@@ -307,7 +307,7 @@ impl PlacementRefusal {
     pub(super) fn no_repository() -> PlacementRefusal {
         refusal(
             RefusalCode::NoCheckout,
-            "a worktree or a branch needs a git repository, and there is none here".to_owned(),
+            "a worktree or a branch needs a git repository; this folder is not in one".to_owned(),
             vec![
                 remedy("git init && git commit --allow-empty -m Begin", "make one"),
                 remedy("--mode none", "work where you are and leave git alone"),

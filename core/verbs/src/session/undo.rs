@@ -53,7 +53,7 @@ impl Wanted<'_> {
 pub async fn session_undo(io: &Io, args: &SessionUndoArgs) -> Result<Exit, CommandError> {
     let Some(checkout) = checkout::find(io, &io.start().cwd).await else {
         return Err(CommandError::refused("onloop keeps files of a session in its git repository")
-            .because("this folder is in none")
+            .because("this folder is not in a repository")
             .fix_by(
                 "go to the folder that the session worked in",
                 "onloop session list --everywhere",
