@@ -57,6 +57,8 @@ fn what_a_contained_line_removes_comes_back() {
     for (line, lost) in [
         ("git restore edited", &["edited"][..]),
         ("git checkout -- edited src/a", &["edited", "src/a"]),
+        ("git checkout edited", &["edited"]),
+        ("git checkout src", &["src/a"]),
         ("rm notes", &["notes"]),
         ("rm -f d.log edited plain", &["d.log", "edited"]),
         ("rm -rf src", &["src/a", "src/new"]),

@@ -122,22 +122,17 @@ pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if separated && !creates {
         return discards(judge, parsed, &parsed.operands);
     }
-    let branch = |arg: &&Arg| {
-        arg.known().is_some_and(|name| {
-            let current = judge.context.git_branch.as_deref() == Some(name);
-            name == "-" || current || MAIN_BRANCHES.contains(&name)
-        })
-    };
+    let current = judge.context.git_branch.as_deref();
     match parsed.operands.as_slice() {
         [] | [_] if creates => {}
-        // A file of this name is taken back where no branch has it.
-        [only] if branch(only) => {
-            let name = only.known();
-            if name != Some("-") && name != judge.context.git_branch.as_deref() {
-                judge.takes_edits_back();
+        [only] if only.known() == Some("-") || only.known().is_some() && only.known() == current => {}
+        // A file or folder of this name is taken back where no branch has it.
+        [only] if !is_everything(only) => {
+            judge.takes_edits_back();
+            if !only.known().is_some_and(|name| MAIN_BRANCHES.contains(&name)) {
+                judge.classified(Class::Changes, parsed);
             }
         }
-        [only] if !is_everything(only) => judge.classified(Class::Changes, parsed),
         files => discards(judge, parsed, files),
     }
 }
