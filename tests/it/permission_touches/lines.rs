@@ -206,7 +206,7 @@ fn option(program: &Program, random: &mut Random) -> Vec<String> {
         let letter = random.pick(&program.options).clone();
         name.extend(letter.strip_prefix('-').filter(|rest| rest.len() == 1));
     }
-    let value = (*random.pick(WORDS)).to_owned();
+    let value = operand(random).to_owned();
     match random.below(10) {
         0..=4 => vec![name],
         5 | 6 => vec![name, value],

@@ -1,6 +1,6 @@
 //! What lines are made of.
 
-/// Operands that are there and may be read.
+/// Operands that are there and may be read, and numbers.
 pub(super) const THERE: &[&str] = &[
     "a.txt",
     "b.json",
@@ -13,6 +13,8 @@ pub(super) const THERE: &[&str] = &[
     "build/out.txt",
     "HEAD",
     "main",
+    "1",
+    "3",
 ];
 
 /// Operands and values of options. A blank makes two words.
