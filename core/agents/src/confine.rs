@@ -27,8 +27,15 @@ pub use refused::refused_line;
 const SHARED: [&str; 3] = ["/run", "/tmp", "/var/tmp"];
 
 /// What of a repository must stay as it is, in its own folder of git.
-const OF_REPOSITORY: [&str; 6] =
-    ["config", "config.worktree", "hooks", "info", "commondir", "objects/info/alternates"];
+const OF_REPOSITORY: [&str; 7] = [
+    "config",
+    "config.worktree",
+    "hooks",
+    "info",
+    "commondir",
+    "objects/info/alternates",
+    "refs/replace",
+];
 
 /// What of a linked worktree must stay as it is, in its own folder of git.
 const OF_WORKTREE: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
@@ -324,7 +331,9 @@ fn repository(git: &GitPlace, folder: &str, confinement: &mut Confinement) {
             confinement.may_write.extend(below(common, &TO_COMMIT));
             confinement.without_links.push(git.clone());
             confinement.without_links.extend(below(common, &TO_COMMIT));
-            confinement.may_read.push(format!("{common}/objects/info/alternates"));
+            confinement
+                .may_read
+                .extend(below(common, &["objects/info/alternates", "refs/replace"]));
             confinement.may_read.push(format!("{folder}/.git"));
             confinement.may_read.extend(below(git, &OF_WORKTREE));
         }
@@ -391,6 +400,7 @@ mod tests {
             ("/home/u/bin/tool", Reach::Read),
             ("/home/admin/a.txt", Reach::Hidden),
             ("/home/u/repo/.git/objects/info/alternates", Reach::Read),
+            ("/home/u/repo/.git/refs/replace/ab", Reach::Read),
             ("/home/u/.local/state/onloop/runs/a", Reach::Hidden),
             ("/srv/fleet/fleet.key", Reach::Hidden),
             ("/srv/fleet/other", Reach::Read),

@@ -306,6 +306,7 @@ fn is_guarded(path: &str) -> bool {
         "packed-refs",
         "logs/evil",
         "refs/heads/evil",
+        "refs/replace",
     ];
     guarded.iter().any(|name| {
         let guarded = format!("repo/.git/{name}");

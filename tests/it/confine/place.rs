@@ -187,6 +187,7 @@ fn may_be_written(path: &str) -> bool {
         || (path.starts_with("wt/") && path != "wt/.git")
         || (path.starts_with(of_worktree) && !is_kept)
         || folders.iter().any(|folder| path.starts_with(folder))
+            && !path.starts_with("repo/.git/refs/replace")
 }
 
 fn collect(top: &Path, folder: &Path, found: &mut BTreeMap<String, String>) {

@@ -151,6 +151,7 @@ pub(super) const PLANTED: &[&str] = &[
     "mkdir ../repo/.git/worktrees/wt/config.worktree",
     "ln -s \"$T/outside/file\" ../repo/.git/worktrees/wt/config.worktree",
     "echo x > ../repo/.git/worktrees/wt/gitdir",
+    "mkdir -p ../repo/.git/refs/replace; git rev-parse HEAD > ../repo/.git/refs/replace/$(git rev-parse HEAD^{tree})",
 ];
 
 /// Change what agents and their hosts obey the next time, perhaps without being confined. Only the
@@ -198,6 +199,7 @@ pub(super) const PLANTED_IN_MAIN: &[&str] = &[
     "ln -sf ../../outside/file .git/packed-refs",
     "mkdir -p .git/logs; ln -s ../../../outside/file .git/logs/evil",
     "ln -s ../../../../outside .git/refs/heads/evil",
+    "mkdir -p .git/refs/replace; git rev-parse HEAD > .git/refs/replace/$(git rev-parse HEAD^{tree})",
 ];
 
 /// Reach what is no file: system calls, by name or number, and whether they worked.
