@@ -395,6 +395,8 @@ export interface HoldView {
   /** The mechanism, if there was one. */
   by?: Mechanism;
   network?: Network;
+  /** Caches outside of the worktree that it shared with other processes. */
+  caches?: string[];
   /** Why there was no sandbox. */
   why?: string;
 }

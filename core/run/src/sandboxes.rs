@@ -18,6 +18,9 @@ pub enum SandboxStatus {
         by: Mechanism,
         /// The network that they had.
         network: Network,
+        /// Caches outside of the worktree that they shared with other processes.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        caches: Vec<String>,
     },
     /// Nothing.
     Unconfined {
@@ -29,8 +32,8 @@ pub enum SandboxStatus {
 impl fmt::Display for SandboxStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SandboxStatus::Confined { by, network: Network::All } => f.write_str(by.as_str()),
-            SandboxStatus::Confined { by, network } => {
+            SandboxStatus::Confined { by, network: Network::All, .. } => f.write_str(by.as_str()),
+            SandboxStatus::Confined { by, network, .. } => {
                 write!(f, "{}, network {network}", by.as_str())
             }
             SandboxStatus::Unconfined { why } => {
@@ -87,7 +90,7 @@ impl WorkerSandbox {
 
 /// The sandbox of every process of a run, on one line; `None` if unknown.
 pub fn sandbox_line(sandboxes: &[WorkerSandbox]) -> Option<String> {
-    let mut kinds: Vec<(&SandboxStatus, Vec<String>)> = Vec::new();
+    let mut kinds: Vec<(String, Vec<String>)> = Vec::new();
     for WorkerSandbox { worker, step, status } in sandboxes {
         let who = match worker {
             Worker::SetUp => "setup".to_owned(),
@@ -95,6 +98,7 @@ pub fn sandbox_line(sandboxes: &[WorkerSandbox]) -> Option<String> {
                 format!("{} of step {step}", worker.as_str())
             }
         };
+        let status = status.to_string();
         match kinds.iter_mut().find(|(known, _)| *known == status) {
             Some((_, workers)) => workers.push(who),
             None => kinds.push((status, vec![who])),
@@ -102,9 +106,9 @@ pub fn sandbox_line(sandboxes: &[WorkerSandbox]) -> Option<String> {
     }
     match kinds.as_slice() {
         [] => None,
-        [(status, _)] => Some(status.to_string()),
+        [(status, _)] => Some(status.clone()),
         several => {
-            let part = |(status, workers): &(&SandboxStatus, Vec<String>)| {
+            let part = |(status, workers): &(String, Vec<String>)| {
                 format!("{status}: {}", workers.join(", "))
             };
             Some(several.iter().map(part).collect::<Vec<_>>().join("; "))
@@ -117,7 +121,8 @@ mod tests {
     use super::*;
 
     fn confined(network: Network) -> SandboxStatus {
-        SandboxStatus::Confined { by: Mechanism::Bubblewrap, network }
+        let caches = vec![format!("/caches/{network}")];
+        SandboxStatus::Confined { by: Mechanism::Bubblewrap, network, caches }
     }
 
     #[test]

@@ -66,7 +66,10 @@ fn agents_and_checks_of_a_run_are_confined_and_the_ledger_says_how() {
     let after = std::fs::read_to_string(place.path("repo/hotl-workflow-try.md")).unwrap();
     assert_eq!(before, after);
     assert!(!place.path("repo/.git/hooks/post-commit").exists());
-    let summary: Value = serde_json::from_str(&done.stdout).unwrap();
+    let mut summary: Value = serde_json::from_str(&done.stdout).unwrap();
+    for hold in summary["confined"].as_array_mut().unwrap() {
+        assert_eq!(without_caches(hold)[..2], ["~/.cargo/registry", "~/.cargo/git"]);
+    }
     let names = json!({"names": ["@provider", "@registries", "@localhost"]});
     let hold = |worker: &str| {
         let network = if worker == "agent" { names.clone() } else { json!("all") };
@@ -77,7 +80,11 @@ fn agents_and_checks_of_a_run_are_confined_and_the_ledger_says_how() {
         .iter()
         .filter(|event| event["event"].as_str().unwrap_or_default().ends_with("_started"))
         .filter(|event| event["event"] != "step_started")
-        .map(|event| format!("{} {}", event["event"], event["confined"]))
+        .map(|event| {
+            let mut hold = event["confined"].clone();
+            without_caches(&mut hold);
+            format!("{} {hold}", event["event"])
+        })
         .collect();
     let expected = [json!("all"), names].map(|of| json!({"by": by, "network": of}).to_string());
     let is_known = |line: &String| expected.iter().any(|of| line.ends_with(of.as_str()));
@@ -92,6 +99,32 @@ fn agents_and_checks_of_a_run_are_confined_and_the_ledger_says_how() {
     assert!(said.contains(&format!("Confined: {confined}")), "{}", status.stdout);
     let report = place.onloop("repo", &["report", id]);
     assert!(report.stdout.contains(&format!("**Confined:** {confined}\n")), "{}", report.stdout);
+}
+
+/// Takes out the caches that it shared.
+fn without_caches(hold: &mut Value) -> Vec<Value> {
+    let caches = hold.as_object_mut().unwrap().remove("caches");
+    caches.unwrap().as_array().unwrap().clone()
+}
+
+/// The agent leaves something in a cache, with which alone the check passes.
+#[test]
+fn checks_on_a_clean_checkout_find_no_cache_of_the_agent() {
+    for (more, code) in [("", 0), ("verify_clean: true\n", 1)] {
+        let place = place(
+            &format!("confine: on\nworktree: true\n{more}"),
+            " test -f \"${CARGO_HOME:-$HOME/.cargo}/registry/planted\"",
+            "touch ~/.cargo/registry/planted && echo made > made",
+        );
+        place.write("home/.cargo/config.toml", "[net]\nretry = 3\n");
+        let done = run(&place, &["--agent", "script", "--json"]).expect_exit(code);
+        let summary: Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!(summary["steps"][0]["attempts"], 1, "{summary}");
+        if code == 1 {
+            let why = summary["steps"][0]["block_reason"].to_string();
+            assert!(why.contains("not on a clean checkout"), "{summary}");
+        }
+    }
 }
 
 #[test]

@@ -68,10 +68,16 @@ impl ToolFolder {
     /// where it is: below `shared` if all of it is a cache, else below `own`. Programs in a tool's
     /// home that one process leaves would run in the next one.
     pub fn elsewhere(&self, own: &str, shared: &str) -> Option<(&'static str, String)> {
-        let (name, _) = self.variable.filter(|(_, moves)| !moves)?;
+        self.variable.filter(|(_, moves)| !moves)?;
+        self.fresh(if self.is_one_cache() { shared } else { own })
+    }
+
+    /// The variable that moves it below `folder`, whether it is there or not, so that nothing that
+    /// was cached before is read; `None`: it has no cache, or no variable moves it.
+    pub fn fresh(&self, folder: &str) -> Option<(&'static str, String)> {
+        let (name, _) = self.variable?;
         self.caches().next()?;
-        let below = if self.is_one_cache() { shared } else { own };
-        Some((name, format!("{below}/caches/{}", name.to_ascii_lowercase())))
+        Some((name, format!("{folder}/caches/{}", name.to_ascii_lowercase())))
     }
 
     /// Whether it is one cache, without programs and settings of the tool.
@@ -160,10 +166,13 @@ mod tests {
         assert_eq!(go.elsewhere("/tmp/r/1", "/tmp/r"), elsewhere);
         let maven = find(&usual, "/home/u/.m2/repository");
         assert_eq!((maven.to_make(false).len(), maven.elsewhere("/o", "/s")), (0, None));
+        assert_eq!(maven.fresh("/s"), None, "no variable moves it");
         let rustup = find(&usual, "/home/u/.rustup");
         assert_eq!(rustup.elsewhere("/o", "/s"), None, "it has no cache");
         let moved = tool_folders(Some("/home/u"), |name| (name == "PIP_CACHE_DIR").then_some("/p"));
         let pip = find(&moved, "/p");
+        let fresh = Some(("PIP_CACHE_DIR", "/s/caches/pip_cache_dir".to_owned()));
+        assert_eq!(pip.fresh("/s"), fresh, "what is cached already is not read");
         assert_eq!((pip.to_make(false), pip.elsewhere("/o", "/s")), (vec!["/p".to_owned()], None));
     }
 

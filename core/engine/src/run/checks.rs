@@ -39,6 +39,11 @@ pub struct CheckOptions {
 }
 
 impl CheckOptions {
+    /// The same, without the caches that an agent can have written.
+    fn with_fresh_caches(&self) -> CheckOptions {
+        CheckOptions { sandbox: self.sandbox.with_fresh_caches(), ..self.clone() }
+    }
+
     /// How this process evaluates the checks of `run`.
     pub(crate) fn of(io: &Io, run: &Run, timeout_ms: u64, sandbox: Sandbox) -> CheckOptions {
         CheckOptions {
@@ -203,9 +208,10 @@ pub async fn repeat_checks(
     if !clean_checkout::is_wanted(io, store.run()).await {
         return repeat_in(io, store, options, (&options.root, false)).await;
     }
+    let options = options.with_fresh_caches();
     match clean_checkout::check_out(io, store, &options.sandbox).await? {
         CleanOutcome::Ready(checkout) => {
-            let repeated = repeat_in(io, store, options, (&checkout.root, true)).await;
+            let repeated = repeat_in(io, store, &options, (&checkout.root, true)).await;
             checkout.remove(io).await;
             repeated
         }

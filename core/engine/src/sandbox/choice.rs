@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::error::CommandError;
-use crate::sandbox::confinement::{ConfineError, Confined, Temporary, temporary_name};
+use crate::sandbox::confinement::{CacheUse, ConfineError, Confined, Temporary, temporary_name};
 use crate::sandbox::leftovers;
 use crate::sandbox::network::{NetworkRequest, asks_for_names};
 use crate::state::config;
@@ -34,6 +34,8 @@ pub enum Sandbox {
         temporary: String,
         /// Processes that were confined so far.
         count: Cell<u32>,
+        /// Whether they find what others have cached.
+        caches: CacheUse,
     },
 }
 
@@ -153,6 +155,16 @@ impl Sandbox {
         ))
     }
 
+    /// The same, without the caches that others can have written. It has the same temporary files,
+    /// and ends with the first.
+    pub(crate) fn with_fresh_caches(&self) -> Sandbox {
+        let mut sandbox = self.clone();
+        if let Sandbox::By { caches, .. } = &mut sandbox {
+            *caches = CacheUse::Fresh;
+        }
+        sandbox
+    }
+
     /// What enforces it.
     pub fn mechanism(&self) -> Option<Mechanism> {
         match self {
@@ -183,21 +195,28 @@ impl Sandbox {
         (network, needs): (NetworkRequest, &Needs),
         git_folder: GitFolder,
     ) -> Result<(ProcessSpec, SandboxStatus, Option<Confined>), Failure> {
-        let (by, shared, count) = match self {
+        let (by, shared, count, caches) = match self {
             Sandbox::Off { why, .. } => {
                 return Ok((spec, SandboxStatus::Unconfined { why: why.clone() }, None));
             }
-            Sandbox::By { mechanism, temporary, count } => (*mechanism, temporary, count),
+            Sandbox::By { mechanism, temporary, count, caches } => {
+                (*mechanism, temporary, count, *caches)
+            }
         };
         count.set(count.get() + 1);
-        let own = format!("{shared}/{}", count.get());
-        let temporary = Temporary { own: &own, shared };
+        let name = match caches {
+            CacheUse::Shared => String::new(),
+            CacheUse::Fresh => "fresh-".to_owned(),
+        };
+        let own = format!("{shared}/{name}{}", count.get());
+        let temporary = Temporary { own: &own, shared, caches };
         let confined =
             Confined::prepare_in(io, folder, temporary, (network, Some(by)), git_folder).await;
         let mut confined = confined.map_err(failure_of)?;
         confined.add(io, needs);
-        let network = confined.network.clone();
-        Ok((confined.apply(io, spec), SandboxStatus::Confined { by, network }, Some(confined)))
+        let (network, caches) = (confined.network.clone(), confined.caches.clone());
+        let status = SandboxStatus::Confined { by, network, caches };
+        Ok((confined.apply(io, spec), status, Some(confined)))
     }
 
     /// Confines a program that does nothing, to see whether it can be done.
@@ -208,7 +227,7 @@ impl Sandbox {
     pub async fn attempt(io: &Io, folder: &str) -> Result<Sandbox, Failure> {
         let shared = temporary_name(io);
         let own = format!("{shared}/0");
-        let temporary = Temporary { own: &own, shared: &shared };
+        let temporary = Temporary { own: &own, shared: &shared, caches: CacheUse::Shared };
         let confined =
             Confined::prepare_in(io, folder, temporary, (everything(), None), GitFolder::Shared)
                 .await;
@@ -219,7 +238,12 @@ impl Sandbox {
         let why = match ended {
             Ok(end) => match (end.status, end.confined) {
                 (ProcessStatus::Exited(0), Some(mechanism)) => {
-                    return Ok(Sandbox::By { mechanism, temporary: shared, count: Cell::new(0) });
+                    return Ok(Sandbox::By {
+                        mechanism,
+                        temporary: shared,
+                        count: Cell::new(0),
+                        caches: CacheUse::Shared,
+                    });
                 }
                 (ProcessStatus::Interrupted, _) => {
                     Failure::new(FailureKind::Interrupted, "interrupted")

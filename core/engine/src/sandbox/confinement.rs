@@ -2,6 +2,7 @@
 
 mod git;
 mod homes;
+mod tools;
 
 use crate::error::CommandError;
 use crate::git::checkout;
@@ -10,14 +11,14 @@ use crate::state::config;
 use git::{environment_files, git_place};
 use homes::HomeView;
 use onloop_agents::confine::{
-    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Needs, Surroundings, ToolFolder, Unsuitable,
-    expanded, hidden_paths, provider_names, proxy_variables, registry_names,
+    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Needs, Surroundings, Unsuitable, expanded,
+    hidden_paths, provider_names, proxy_variables, registry_names,
 };
 use onloop_documents::ledger::sha256;
 use onloop_effect::{
     Confinement, Durability, Expect, Failure, Io, Mechanism, Network, NetworkName, ProcessSpec,
-    is_within,
 };
+use tools::FoundCaches;
 
 /// A confinement and the folder for temporary files that belongs to it.
 #[derive(Clone, Debug)]
@@ -26,6 +27,8 @@ pub struct Confined {
     pub(crate) confinement: Confinement,
     /// The network as it was asked for, with the names of groups.
     pub(crate) network: Network,
+    /// Caches that it shares with others.
+    pub(crate) caches: Vec<String>,
     registries: Vec<NetworkName>,
     temporary: String,
     homes: Vec<String>,
@@ -40,6 +43,18 @@ pub(crate) struct Temporary<'t> {
     pub(crate) own: &'t str,
     /// The one around those of all of them, for caches.
     pub(crate) shared: &'t str,
+    /// Which caches it finds.
+    pub(crate) caches: CacheUse,
+}
+
+/// Which caches a confined process finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheUse {
+    /// Those of the user and of earlier processes.
+    Shared,
+    /// New ones, which it shares with other processes of this kind. Those that no variable moves are
+    /// shared with everybody.
+    Fresh,
 }
 
 /// Why nothing can be confined.
@@ -87,7 +102,7 @@ impl Confined {
         only: Option<Mechanism>,
     ) -> Result<Confined, ConfineError> {
         let own = temporary_name(io);
-        let temporary = Temporary { own: &own, shared: &own };
+        let temporary = Temporary { own: &own, shared: &own, caches: CacheUse::Shared };
         let network = NetworkRequest::exactly(network);
         Confined::prepare_in(io, folder, temporary, (network, only), GitFolder::Shared).await
     }
@@ -101,12 +116,17 @@ impl Confined {
         (network, only): (NetworkRequest, Option<Mechanism>),
         git_folder: GitFolder,
     ) -> Result<Confined, ConfineError> {
-        let Scene { surroundings: mut scene, moved, gitconfig, network: configured, remotes } =
-            scene(io, folder, temporary).await?;
+        let found = scene(io, folder, temporary).await?;
+        let Scene { surroundings: mut scene, moved, shared: mut caches, gitconfig, .. } = found;
         scene.git_folder = git_folder;
-        let network = network.decide(configured.as_ref(), only);
+        let network = network.decide(found.network.as_ref(), only);
         let network = network.map_err(|NamesRefused| ConfineError::Names)?;
-        let confinement = confine::decide(&scene, network.clone(), only)?;
+        let mut confinement = confine::decide(&scene, network.clone(), only)?;
+        if only != Some(Mechanism::Bubblewrap) {
+            // Only bubblewrap hides what is in a folder that can be read.
+            caches.extend_from_slice(&found.emptied);
+        }
+        confinement.scratch.extend(found.emptied);
         let write = async |name: &str, bytes: Vec<u8>| {
             let path = format!("{}/{name}", temporary.own);
             let written = io.write_private(&path, bytes, Expect::Absent, Durability::Relaxed);
@@ -114,9 +134,11 @@ impl Confined {
         };
         write(".keep", Vec::new()).await?;
         let variables = io.env_all().iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        let registries = registry_names(variables, &remotes);
+        let registries = registry_names(variables, &found.remotes);
         let (temporary, homes) = (scene.temporary.clone(), scene.homes);
-        let mut confined = Confined { confinement, network, registries, temporary, homes, moved };
+        let caches = caches.iter().map(|path| below_home(&homes, path)).collect();
+        let mut confined =
+            Confined { confinement, network, caches, registries, temporary, homes, moved };
         confined.add(io, &Needs::default());
         if let Some(text) = gitconfig {
             let path = write(".gitconfig", text.into_bytes()).await?;
@@ -177,9 +199,7 @@ impl Confined {
         let mut missed = Vec::new();
         for path in hidden_paths(said, &self.homes, &self.confinement) {
             if io.stat(&path).await.is_ok() {
-                let home = self.homes.first().map(|home| format!("{home}/"));
-                let below = home.and_then(|home| path.strip_prefix(&home));
-                missed.push(below.map_or_else(|| path.clone(), |below| format!("~/{below}")));
+                missed.push(below_home(&self.homes, &path));
             }
         }
         if missed.is_empty() {
@@ -199,6 +219,15 @@ impl Confined {
     }
 }
 
+/// The path, with `~` for the user's home.
+fn below_home(homes: &[String], path: &str) -> String {
+    let below = homes.first().and_then(|home| path.strip_prefix(home.as_str()));
+    match below.filter(|below| below.starts_with('/')) {
+        Some(below) => format!("~{below}"),
+        None => path.to_owned(),
+    }
+}
+
 /// The folder for temporary files of this program.
 pub(crate) fn temporary_name(io: &Io) -> String {
     let folder = io.env("TMPDIR").filter(|path| path.starts_with('/')).unwrap_or("/tmp");
@@ -213,6 +242,10 @@ struct Scene {
     surroundings: Surroundings,
     /// Variables that move the folders of tools.
     moved: Vec<(&'static str, String)>,
+    /// Caches that are there and shared with others.
+    shared: Vec<String>,
+    /// Caches that look empty.
+    emptied: Vec<String>,
     /// The configuration of git where the user's cannot be shown.
     gitconfig: Option<String>,
     /// `run.network`.
@@ -235,9 +268,7 @@ async fn scene(io: &Io, folder: &str, temporary: Temporary<'_>) -> Result<Scene,
     };
     let loaded = config::load(io, &folder).await;
     let view = HomeView::of(io, &loaded.config).await?;
-    let moved = tools_ready(io, &view.tools, temporary).await;
-    let mut caches = view.caches;
-    caches.extend(moved.iter().map(|(_, path)| path.clone()));
+    let caches = tools::caches(io, &view, temporary).await;
     let mut state_home = io.start().state_home();
     if let Some(real) = &state_home {
         state_home = Some(real_path(io, real).await);
@@ -265,38 +296,15 @@ async fn scene(io: &Io, folder: &str, temporary: Temporary<'_>) -> Result<Scene,
         visible,
         needed,
         environment_files,
-        caches,
+        caches: caches.writable,
         folder,
         temporary: temporary.own.to_owned(),
         other_temporary: (temporary.own != temporary.shared).then(|| temporary.shared.to_owned()),
     };
     let network = loaded.config.network;
-    Ok(Scene { surroundings, moved, gitconfig: view.gitconfig, network, remotes })
-}
-
-/// Makes what is missing in the folders of tools that are there, since nothing that is not there can
-/// be written; for the others, the variables that move them to the folders for temporary files.
-async fn tools_ready(
-    io: &Io,
-    tools: &[ToolFolder],
-    temporary: Temporary<'_>,
-) -> Vec<(&'static str, String)> {
-    let (mut moved, mut usable) = (Vec::new(), Vec::<String>::new());
-    for tool in tools {
-        let is_in_other = usable.iter().any(|cache| is_within(&tool.folder, cache));
-        let is_there = is_in_other || io.stat(&tool.folder).await.is_ok();
-        usable.extend(tool.caches().filter(|_| is_there));
-        for folder in tool.to_make(is_there) {
-            make_folder(io, &folder).await;
-        }
-        let elsewhere = tool.elsewhere(temporary.own, temporary.shared);
-        let Some((name, folder)) = elsewhere.filter(|_| !is_there) else { continue };
-        if tool.is_one_cache() {
-            make_folder(io, &folder).await;
-        }
-        moved.push((name, folder));
-    }
-    moved
+    let FoundCaches { moved, shared, emptied, .. } = caches;
+    let gitconfig = view.gitconfig;
+    Ok(Scene { surroundings, moved, shared, emptied, gitconfig, network, remotes })
 }
 
 /// Makes a folder where there is none. Where that fails, the program that needs it reports that.

@@ -20,8 +20,8 @@ pub(super) struct HomeView {
     pub(super) homes: Vec<String>,
     /// The folders of tools in the user's own.
     pub(super) tools: Vec<ToolFolder>,
-    /// Caches that may be written.
-    pub(super) caches: Vec<String>,
+    /// Caches that the configuration names.
+    pub(super) declared_caches: Vec<String>,
     /// What is seen.
     pub(super) visible: Vec<String>,
     /// What stays hidden in what is seen.
@@ -70,9 +70,8 @@ impl HomeView {
         visible.extend_from_slice(read.paths());
         programs.extend(environments(io, &programs, &homes).await);
         programs.extend(led_to(io, &programs, &visible, &homes).await);
-        let mut caches: Vec<String> = tools.iter().flat_map(ToolFolder::caches).collect();
-        let more = allowed("run.confine_caches", &config.confine_caches)?;
-        caches.extend_from_slice(more.paths());
+        let declared = allowed("run.confine_caches", &config.confine_caches)?;
+        let declared_caches = declared.paths().to_vec();
         let mut hidden = Vec::new();
         for path in tools.iter().flat_map(ToolFolder::hidden) {
             match path.split_once("/*/") {
@@ -83,7 +82,7 @@ impl HomeView {
                 None => hidden.push(path),
             }
         }
-        Ok(HomeView { homes, tools, caches, visible, hidden, programs, gitconfig })
+        Ok(HomeView { homes, tools, declared_caches, visible, hidden, programs, gitconfig })
     }
 }
 
@@ -119,7 +118,7 @@ async fn git_configuration(
 }
 
 /// The text of a configuration, and what of it is no credentials; `None`: there is no such file.
-async fn configuration(io: &Io, file: &str) -> Option<(String, String)> {
+pub(super) async fn configuration(io: &Io, file: &str) -> Option<(String, String)> {
     let (bytes, _) = io.read(file, GIT_CONFIG_BYTES).await.ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     let clean = without_credentials(&text);

@@ -162,6 +162,7 @@ fn worker_sandbox() -> Value {
             "step": count(),
             "by": text(),
             "network": json!({ "anyOf": [text(), object(names, &["names"])] }),
+            "caches": list_of(text()),
             "why": text(),
         }),
         &["worker", "step"],
