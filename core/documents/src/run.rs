@@ -13,7 +13,7 @@ use super::document::{self, DocumentError};
 use onloop_run::Run;
 use onloop_syntax::text;
 pub(super) use step::{check_type, verdict_parts};
-use stored::StoredRun;
+use stored::{StoredRest, StoredRun};
 
 /// Name and version of the format. Any other one is refused; a record without one was written by
 /// `hotl-rt`.
@@ -61,13 +61,9 @@ pub fn write_copy(run: &Run, head: Option<&Head>) -> Vec<u8> {
 
 /// The record as the first line of a ledger holds it, or as a copy that shows the line `head`.
 pub(super) fn value_of(run: &Run, head: Option<&Head>) -> Value {
-    let mut value = plain_value(&StoredRun::of(run, head));
+    let mut value = StoredRun::of(run, head).value();
     document::put_back(&mut value, &run.unknown);
     value
-}
-
-fn plain_value(stored: &StoredRun) -> Value {
-    serde_json::to_value(stored).expect("a document has only string keys")
 }
 
 /// The line of the ledger that a copy says it shows.
@@ -76,7 +72,7 @@ fn plain_value(stored: &StoredRun) -> Value {
 ///
 /// [`ReadError::Damaged`] when the bytes are not such a document.
 pub fn copy_head(bytes: &[u8]) -> Result<Option<Head>, ReadError> {
-    Ok(document::read::<StoredRun>(&serde_json::from_slice(bytes)?)?.ledger)
+    Ok(document::read::<StoredRest>(&serde_json::from_slice(bytes)?)?.ledger)
 }
 
 /// Reads a record, also one of `hotl-rt`.
@@ -103,9 +99,6 @@ pub(super) fn run_of(mut value: Value) -> Result<Run, ReadError> {
         None => return Err(DocumentError::missing("schema").into()),
         Some(newer) => return Err(ReadError::Newer(text::one_line(newer))),
     }
-    let stored: StoredRun = document::read(&value)?;
-    let known = plain_value(&stored);
-    let unknown = document::unknown_members(&value, &known).map_err(DocumentError::missing)?;
-    let record = stored.into_record(unknown)?;
+    let record = stored::read(&value)?;
     Run::restore(record).map_err(|error| DocumentError::Json(error.to_string()).into())
 }

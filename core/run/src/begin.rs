@@ -7,7 +7,7 @@ use super::record::*;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::Plan;
+use onloop_workflow::{Plan, PlanParts};
 
 /// What a run needs to know besides its plan.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Beginning {
     pub issue: Option<String>,
     /// What the issue says, for prompts; empty where the workflow itself quotes it.
     pub issue_text: String,
-    /// As [`RunSettings::pr_repairs`].
+    /// As [`RunOptions::pr_repairs`].
     pub pr_repairs: Option<u32>,
 }
 
@@ -97,6 +97,30 @@ pub fn is_run_id(id: &str) -> bool {
         && id.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }
 
+impl RunSettings {
+    /// What `plan` says.
+    pub(super) fn of(plan: &PlanParts, options: RunOptions) -> RunSettings {
+        RunSettings {
+            intent: plan.intent.clone(),
+            success_criteria: plan.success_criteria.clone(),
+            risk: plan.risk,
+            auto_approve: plan.auto_approve,
+            budgets: plan.budgets.clone(),
+            allow: plan.allow.clone(),
+            protect: plan.protect.clone(),
+            commit: plan.commit,
+            max_parallel: plan.max_parallel,
+            setup: plan.setup.clone(),
+            confine: plan.confine,
+            network: plan.network.clone(),
+            evidence: plan.evidence,
+            plan_digest: plan.digest.clone(),
+            written: Some(Written::of(plan)),
+            options,
+        }
+    }
+}
+
 impl Record {
     /// The record of a run in which nothing has happened yet; `base` is the commit from which it is
     /// reviewed.
@@ -143,30 +167,17 @@ impl Record {
 impl Run {
     /// The record of a run that is about to start its first step.
     pub fn begin(plan: &Plan, beginning: Beginning) -> Run {
-        let settings = RunSettings {
-            intent: plan.intent.clone(),
-            success_criteria: plan.success_criteria.clone(),
-            risk: plan.risk,
-            auto_approve: plan.auto_approve || beginning.auto_approve,
+        let options = RunOptions {
             progress_verbose: plan.progress_verbose,
             report_full: plan.report_full,
-            budgets: plan.budgets.clone(),
-            allow: plan.allow.clone(),
-            protect: plan.protect.clone(),
-            commit: plan.commit,
-            max_parallel: plan.max_parallel,
-            setup: plan.setup.clone(),
-            confine: plan.confine,
-            network: plan.network.clone(),
-            evidence: plan.evidence,
-            plan_digest: plan.digest.clone(),
-            written: Some(Written::of(plan)),
             reverify: beginning.reverify,
             review_agent: beginning.review_agent,
             issue: beginning.issue,
             issue_text: beginning.issue_text,
             pr_repairs: beginning.pr_repairs,
         };
+        let auto_approve = plan.auto_approve || beginning.auto_approve;
+        let settings = RunSettings { auto_approve, ..RunSettings::of(plan, options) };
         let steps = plan.steps.iter().cloned().map(StepRecord::pending).collect();
         let base = beginning.place.source_head.clone();
         Run(Record::begun((beginning.id, beginning.place), settings, steps, base, beginning.at))

@@ -11,13 +11,13 @@ use super::tool_call::ToolCall;
 use super::verdict::Verdict;
 use super::wait::{TurnEnding, Wait};
 use super::warning::{ChangedInputs, CheckWarnings, Warning};
-use onloop_effect::{Network, ProcessGroup};
+use onloop_effect::ProcessGroup;
 use onloop_syntax::form::{given, is_default};
 use onloop_syntax::money::Money;
 use onloop_syntax::text::{self, words};
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::tokens::Tokens;
-use onloop_workflow::{Budgets, CommitWhen, EvidenceRules, Plan, Risk, Step};
+use onloop_workflow::{Budgets, PlanParts};
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
@@ -166,7 +166,7 @@ pub enum Event {
         reason: String,
     },
     /// The edited workflow file replaced the plan that the run began with.
-    PlanAdopted(Box<Adoption>),
+    PlanAdopted(Box<PlanParts>),
     /// The record was damaged and begun anew from the workflow file.
     RecordRebuilt {
         /// Steps whose box was ticked; they are verified before anything is done again.
@@ -380,51 +380,7 @@ impl TurnRecord {
     }
 }
 
-/// A plan that replaces the one a run began with.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Adoption {
-    /// One sentence: what this builds.
-    pub intent: String,
-    /// How to know that it is done.
-    pub success_criteria: String,
-    /// The author's estimate of risk.
-    #[serde(rename = "risk_level")]
-    pub risk: Risk,
-    /// `auto_approve` and the budgets.
-    #[serde(flatten)]
-    pub written: Written,
-    /// Lines of shell that the agent may use although no rule decides about them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub allow: Vec<String>,
-    /// Patterns of files that no agent may change.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub protect: Vec<String>,
-    /// When verified work is committed.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub commit: CommitWhen,
-    /// Most steps that run at the same time, above 1; `None`: one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_parallel: Option<u32>,
-    /// Lines of shell that make a fresh worktree ready.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub setup: Vec<String>,
-    /// Whether agents and checks have to be confined.
-    #[serde(default, skip_serializing_if = "is_default", with = "onloop_syntax::form::on")]
-    pub confine: bool,
-    /// The network of confined agents, checks and lines of `setup`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<Network>,
-    /// What has to prove that the work is done.
-    #[serde(flatten)]
-    pub evidence: EvidenceRules,
-    /// The steps of the new plan; those of a run keep their state as far as it still fits.
-    pub steps: Vec<Step>,
-    /// Digest of the new plan, as [`onloop_workflow::PlanParts::digest`].
-    #[serde(rename = "plan_digest")]
-    pub digest: String,
-}
-
-/// RunSettings that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
+/// Settings that `--auto-approve` and `--raise` change for one run, as the workflow file has them.
 /// An edit of the file is told from such a change by comparing with this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Written {
@@ -437,7 +393,7 @@ pub struct Written {
 
 impl Written {
     /// What the file of `plan` says.
-    pub fn of(plan: &Plan) -> Written {
+    pub(super) fn of(plan: &PlanParts) -> Written {
         Written { auto_approve: plan.auto_approve, budgets: plan.budgets.clone() }
     }
 }

@@ -33,7 +33,8 @@ impl Run {
     /// Whether all machine checks have to be repeated before the run completes.
     pub fn repeat_is_due(&self) -> bool {
         let clean = self.settings.evidence.verify_clean;
-        ((self.settings.reverify || clean) && !self.reverified) || (clean && !self.verified_clean)
+        ((self.settings.options.reverify || clean) && !self.reverified)
+            || (clean && !self.verified_clean)
     }
 
     /// Why the record does not prove that the work is done; empty when it does.

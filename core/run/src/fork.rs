@@ -377,11 +377,14 @@ impl Run {
             auto_approve: false,
             budgets: self.budgets_of_fork(0),
             commit: CommitWhen::default(),
-            reverify: false,
-            review_agent: None,
-            issue: None,
-            pr_repairs: None,
             max_parallel: 1,
+            options: RunOptions {
+                reverify: false,
+                review_agent: None,
+                issue: None,
+                pr_repairs: None,
+                ..self.settings.options.clone()
+            },
             evidence: EvidenceRules { verify_clean: false, ..self.settings.evidence },
             ..self.settings.clone()
         };

@@ -136,7 +136,7 @@ impl Run {
         if let Some(standing) = &self.reviews.standing {
             return Next::Ask(Question::Verdict { step: standing.step });
         }
-        if self.settings.review_agent.is_some() && !self.reviews.finally_reviewed {
+        if self.settings.options.review_agent.is_some() && !self.reviews.finally_reviewed {
             return Next::Review { step: None };
         }
         if self.repeat_is_due() {

@@ -182,7 +182,7 @@ impl Run {
 
     fn end(&self) -> String {
         let mut parts = Vec::new();
-        if self.settings.review_agent.is_some() && !self.reviews.finally_reviewed {
+        if self.settings.options.review_agent.is_some() && !self.reviews.finally_reviewed {
             parts.push("the final review");
         }
         if self.repeat_is_due() {

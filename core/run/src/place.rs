@@ -1,7 +1,9 @@
 //! Where a run works.
 
+use serde::{Deserialize, Serialize};
+
 /// Where the plan came from and where the work happens. Paths are absolute.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The workflow file in the execution root; its checkboxes are ticked.
     pub workflow_path: String,
@@ -26,6 +28,7 @@ pub struct Place {
     /// Agent host in which it runs, where it said so.
     pub host: Option<String>,
     /// Name derived from the workflow file's name.
+    #[serde(rename = "workflow_slug")]
     pub slug: String,
     /// The report, relative to the execution root unless an older record says otherwise.
     pub report_path: String,

@@ -42,9 +42,9 @@ pub fn step_prompt(run: &Run, record: &StepRecord) -> String {
     out += "## What to do now\n\n";
     out += &text::printable(&step.action);
     out += "\n\n";
-    if !run.settings.issue_text.is_empty() {
+    if !run.settings.options.issue_text.is_empty() {
         out += "## The issue\n\n";
-        out += &text::fenced("text", &text::printable(&run.settings.issue_text));
+        out += &text::fenced("text", &text::printable(&run.settings.options.issue_text));
         out.push('\n');
     }
     out += "Do this step only. ";

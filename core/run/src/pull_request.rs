@@ -150,7 +150,7 @@ impl Run {
                     Disposition::Published => outcome.pr_url.is_some(),
                     Disposition::Merged | Disposition::Discarded => false,
                 });
-                self.settings.pr_repairs.is_some() && is_open
+                self.settings.options.pr_repairs.is_some() && is_open
             }
         }
     }

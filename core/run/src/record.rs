@@ -21,7 +21,7 @@ use super::stale::Stale;
 use super::verdict::Verdict;
 use super::wait::Wait;
 use onloop_effect::Network;
-use onloop_syntax::form::is_default;
+use onloop_syntax::form::{self, is_default};
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Budgets, Check, CommitWhen, EvidenceRules, Loop, Risk, Step};
@@ -45,19 +45,27 @@ impl std::ops::Deref for Run {
 ///
 /// The steps and their checks are copied from the plan when the run begins: an agent that
 /// edits the workflow file in the middle of a run does not change what is verified.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// Its form of serde is most of the document that files have; the members that it skips have
+/// another form there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// `<slug>-<YYYYMMDDTHHMMSSZ>`, with `-2`, `-3`, … on collision.
+    #[serde(rename = "run_id")]
     pub id: String,
     /// Where the plan came from and where the work happens.
+    #[serde(flatten)]
     pub place: Place,
     /// What the plan says about the run as a whole.
+    #[serde(flatten)]
     pub settings: RunSettings,
     /// State of the whole run.
     pub status: RunStatus,
     /// Why the run is paused, on one line; `None`: it is not paused, or a question says why.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_reason: Option<String>,
     /// State of each step, in order.
+    #[serde(skip)]
     pub steps: Vec<StepRecord>,
     /// What happened, oldest first.
     pub events: Vec<LogEntry>,
@@ -70,68 +78,81 @@ pub struct Record {
     /// When the run ended, if it has.
     pub completed_at: Option<Timestamp>,
     /// Time during which the run was running, up to the last change.
+    #[serde(skip)]
     pub active_ms: u64,
     /// What agents used so far.
+    #[serde(skip)]
     pub usage: Usage,
     /// Reviews by an agent, where they were asked for.
     pub reviews: Reviews,
     /// Whether all machine checks have passed again after the last step.
     pub reverified: bool,
     /// Whether they passed on a clean checkout then.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub verified_clean: bool,
     /// What became of the work once the run had ended, if that is settled.
     pub finish: Option<Finish>,
     /// What is being done with the work at the moment, or was when the power went.
     pub finish_intent: Option<FinishIntent>,
     /// The pull request of the published work, once onloop has followed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pull_request: Option<TrackedPullRequest>,
     /// The turns of agents whose streams are understood, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<TurnRecord>,
     /// The last wait of each agent whose provider did not serve it, until it does again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Wait>,
     /// How the worktree was made ready for the first step; `None`: it was not, or not yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub set_up: Option<SetUp>,
     /// The processes of the agent that acts now, or did when onloop was killed.
     pub acting: Option<Acting>,
     /// How what has worked for it was confined, in the order in which it first worked.
+    #[serde(rename = "confined", default, skip_serializing_if = "Vec::is_empty")]
     pub sandboxes: Vec<WorkerSandbox>,
     /// The commit that was merged or pushed in the end.
     pub finished_commit: Option<String>,
     /// The work at certain moments, oldest first; none outside a repository.
     pub checkpoints: Vec<Checkpoint>,
     /// The run that this one is a fork of.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fork_of: Option<ForkOf>,
     /// Members that this version does not know, where they stand; they survive a rewrite. The
     /// places in a list are members named `0`, `1`, ….
+    #[serde(skip)]
     pub unknown: Map<String, Value>,
 }
 
 /// What the plan says about the run as a whole.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSettings {
     /// One sentence: what this builds.
     pub intent: String,
     /// How to know that it is done.
     pub success_criteria: String,
     /// The author's estimate of risk.
+    #[serde(rename = "risk_level")]
     pub risk: Risk,
     /// Whether human gates below high risk approve themselves.
     pub auto_approve: bool,
-    /// Print the whole step list at every transition.
-    pub progress_verbose: bool,
-    /// Put the output of passed checks into the report as well.
-    pub report_full: bool,
     /// Bounds on the whole run.
+    #[serde(skip)]
     pub budgets: Budgets,
     /// Lines of shell that the agent may use although no rule decides about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     /// Patterns of files that no agent may change, relative to the root of the checkout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protect: Vec<String>,
     /// When verified work is committed.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub commit: CommitWhen,
     /// Most steps that run at the same time.
+    #[serde(default = "form::one", skip_serializing_if = "form::is_one")]
     pub max_parallel: u32,
     /// Lines of shell that make a fresh worktree ready, before the first step.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<String>,
     /// Digest of the plan; empty in records of older generations.
     pub plan_digest: String,
@@ -139,21 +160,39 @@ pub struct RunSettings {
     /// older generations.
     pub written: Option<Written>,
     /// Whether agents and checks have to be confined.
+    #[serde(default, skip_serializing_if = "is_default", with = "form::on")]
     pub confine: bool,
     /// The network of confined agents, checks and lines of `setup`; `None`: the default of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Network>,
     /// What has to prove that the work is done.
+    #[serde(flatten)]
     pub evidence: EvidenceRules,
+    /// What a person can choose for one run.
+    pub options: RunOptions,
+}
+
+/// What a person can choose for one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunOptions {
+    /// Print the whole step list at every transition.
+    pub progress_verbose: bool,
+    /// Put the output of passed checks into the report as well.
+    pub report_full: bool,
     /// Whether machine checks are repeated before completion.
+    #[serde(rename = "no_reverify", with = "form::negated")]
     pub reverify: bool,
     /// Agent that reviews at checkpoints.
     pub review_agent: Option<String>,
     /// Address of the issue that the work is to close.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub issue: Option<String>,
     /// What the issue says, for prompts; empty where the workflow itself quotes it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub issue_text: String,
     /// How often failures of the pull request may go back to the agent, which is opened when the run
     /// completes; `None`: none is opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pr_repairs: Option<u32>,
 }
 

@@ -205,7 +205,7 @@ fn render_verification_notes(run: &Run, out: &mut String) {
         }
     }
     *out += observation_note(run);
-    let repeated = match (run.settings.reverify, run.reverified) {
+    let repeated = match (run.settings.options.reverify, run.reverified) {
         (_, true) if run.verified_clean => {
             "- All machine checks were repeated on a clean checkout after the last step and hold.\n"
         }

@@ -13,7 +13,7 @@ const STEPS_BETWEEN_REVIEWS: u32 = 5;
 /// risky, the step needed several attempts, or much has happened since the last review.
 pub fn review_due_at_gate(run: &Run, step: &StepRecord) -> bool {
     let reviewed = run.reviews.reviewed_step;
-    run.settings.review_agent.is_some()
+    run.settings.options.review_agent.is_some()
         && step.step.number > reviewed
         && (run.settings.risk == Risk::High
             || step.step.sensitive

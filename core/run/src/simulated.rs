@@ -211,7 +211,7 @@ pub fn at_most(run: &Run, agent_ms: u64, check_ms: u64) -> AtMost {
             record.step.checks.iter().filter(|check| run.is_repeated(record.step.number, check));
         repeated_ms = machine.map(time).fold(repeated_ms, u64::saturating_add);
     }
-    if run.settings.reverify || run.settings.evidence.verify_clean {
+    if run.settings.options.reverify || run.settings.evidence.verify_clean {
         work_ms = work_ms.saturating_add(repeated_ms);
     }
     let bounds = [budgets.total_attempts, budgets.agents];

@@ -74,7 +74,7 @@ fn a_review_comes_before_the_gate_that_warrants_it() {
         [Event::ReviewFinished { step, verdict, findings: "see line 3".to_owned(), base: None }]
     };
     let mut run = begin(vec![gated(1), gated(2)]);
-    run.0.settings.review_agent = Some("claude".to_owned());
+    run.0.settings.options.review_agent = Some("claude".to_owned());
     apply(&mut run, &done(1));
     assert_eq!(run.next(), Next::Review { step: Some(1) });
     apply(&mut run, &reviewed(Some(1), Verdict::Ready));
@@ -231,7 +231,7 @@ fn a_human_review_pauses_and_needs_a_person() {
 #[test]
 fn completion_needs_the_checks_to_hold_at_the_end() {
     let mut run = begin(vec![step(1), step(2)]);
-    run.0.settings.reverify = true;
+    run.0.settings.options.reverify = true;
     let start = |step| Event::StepStarted { step };
     apply(&mut run, &[start(1), passed(1), start(2), passed(2)]);
     assert_eq!(run.next(), Next::Repeat);
@@ -259,7 +259,7 @@ fn completion_needs_the_checks_to_hold_at_the_end() {
 #[test]
 fn a_verdict_that_does_not_pass_holds_the_run_up() {
     let mut run = begin(vec![step(1)]);
-    run.0.settings.review_agent = Some("claude".to_owned());
+    run.0.settings.options.review_agent = Some("claude".to_owned());
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
     assert_eq!(run.next(), Next::Review { step: None });
     let review = |verdict| Event::ReviewFinished {

@@ -54,7 +54,7 @@ pub(crate) async fn complete(
             return Ok(Exit::Done);
         }
         tell_changes(io, store.run()).await;
-        if let Some(issue) = &store.run().settings.issue {
+        if let Some(issue) = &store.run().settings.options.issue {
             io.note(format!("A pull request closes {}.", text::one_line(issue))).await;
         }
         let choice = match is_attended(io) {

@@ -103,7 +103,7 @@ async fn follow(io: &Io, store: &mut Store) -> Result<Watched, CommandError> {
     if store.run().pull_request.is_none() {
         let outcome = store.run().finish.as_ref().map(|finish| finish.outcome.clone());
         let url = outcome.and_then(|outcome| outcome.pr_url).unwrap_or_default();
-        let repair_limit = store.run().settings.pr_repairs.unwrap_or_default();
+        let repair_limit = store.run().settings.options.pr_repairs.unwrap_or_default();
         change(io, store, Event::PullRequestFollowed { url, repair_limit }).await?;
     }
     watch(io, store).await

@@ -192,7 +192,7 @@ async fn verify(
         let end = text::quoted_end(output, limits::FAILURE_LINES, "in the report");
         io.note(format!("{}{end}", checked_lines(record)).trim_end()).await;
     }
-    if store.run().settings.progress_verbose {
+    if store.run().settings.options.progress_verbose {
         io.note(step_list(store.run()).trim_end()).await;
     }
     say_step(io, store.run(), number, &line, as_json).await;

@@ -8,7 +8,7 @@ use crate::run::begin::invalid_workflow;
 use crate::state::store::{Paths, Store};
 use onloop_documents::ledger;
 use onloop_effect::{Durability, Expect, Failure, Io, Version};
-use onloop_run::{Adoption, Event, Run, Written};
+use onloop_run::{Event, Run};
 use onloop_syntax::diagnostic::Diagnostic;
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -267,25 +267,7 @@ async fn settle(
 
 /// Continues the run with `plan`, durably.
 pub(crate) async fn adopt(store: &mut Store, plan: &Plan) -> Result<(), CommandError> {
-    let written = Written::of(plan);
-    let plan = plan.clone().into_parts();
-    let adoption = Adoption {
-        written,
-        intent: plan.intent,
-        success_criteria: plan.success_criteria,
-        risk: plan.risk,
-        allow: plan.allow,
-        protect: plan.protect,
-        commit: plan.commit,
-        max_parallel: (plan.max_parallel > 1).then_some(plan.max_parallel),
-        setup: plan.setup,
-        confine: plan.confine,
-        network: plan.network,
-        evidence: plan.evidence,
-        steps: plan.steps,
-        digest: plan.digest,
-    };
-    store.apply(Event::PlanAdopted(Box::new(adoption)))?;
+    store.apply(Event::PlanAdopted(Box::new(plan.clone().into_parts())))?;
     Ok(store.commit().await?)
 }
 

@@ -461,7 +461,7 @@ fn is_done(cx: &RunContext<'_>, step: u32) -> bool {
 
 fn say_step(cx: &mut RunContext<'_>, step: u32) {
     let run = cx.store.run();
-    let line = if cx.options.verbose || run.settings.progress_verbose {
+    let line = if cx.options.verbose || run.settings.options.progress_verbose {
         step_list(run)
     } else {
         step_line(run, run.step(step).expect("callers name steps that exist"))

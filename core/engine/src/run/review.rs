@@ -24,7 +24,7 @@ pub(crate) async fn perform(
 ) -> Result<Option<Event>, StoreError> {
     let sandbox = &checks.sandbox;
     let run = store.run();
-    let name = run.settings.review_agent.clone().unwrap_or_default();
+    let name = run.settings.options.review_agent.clone().unwrap_or_default();
     let prompt = review_prompt(run, step);
     let spec = ProcessSpec::new(Reviewer::recorded(&name).command(&prompt))
         .in_folder(&run.place.execution_root)

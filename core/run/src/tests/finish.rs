@@ -8,7 +8,7 @@ fn older_generations_wait_for_their_disposition_with_what_they_proved() {
     apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1), Event::RunFinalized]);
     run.0.status = RunStatus::ReadyToFinish;
     run.0.completed_at = None;
-    run.0.settings.reverify = true;
+    run.0.settings.options.reverify = true;
     let kept = FinishOutcome::new(Disposition::Kept);
     let record = Event::FinishRecorded { outcome: kept, replace: false };
     assert_eq!(

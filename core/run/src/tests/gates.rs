@@ -93,8 +93,8 @@ fn the_next_step_waits_for_the_gate_before_it() {
 #[test]
 fn an_attempt_after_a_review_is_reviewed_as_well() {
     let mut run = begin(vec![step(1)]);
-    run.0.settings.reverify = true;
-    run.0.settings.review_agent = Some("claude".to_owned());
+    run.0.settings.options.reverify = true;
+    run.0.settings.options.review_agent = Some("claude".to_owned());
     let (findings, base) = (String::new(), None);
     let ready = Event::ReviewFinished { step: None, verdict: Verdict::Ready, findings, base };
     let broken = result(0, CheckVerdict::Failed { reason: "r".to_owned() });
@@ -171,7 +171,7 @@ fn a_completed_run_takes_a_request_for_changes_until_its_work_is_handed_on() {
 #[test]
 fn findings_go_back_to_the_agent_as_often_as_the_file_allows() {
     let mut run = begin(vec![step(1)]);
-    run.0.settings.review_agent = Some("claude".to_owned());
+    run.0.settings.options.review_agent = Some("claude".to_owned());
     let reviewed = |verdict| {
         let findings = "BLOCK: it deletes data".to_owned();
         Event::ReviewFinished { step: None, verdict, findings, base: None }

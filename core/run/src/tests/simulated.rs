@@ -35,14 +35,14 @@ fn everything_that_happens_is_told_in_its_order() {
         Step { gate: Some(Gate::Human), sensitive: true, ..step(4) },
     ];
     let mut run = begin(steps);
-    run.0.settings.reverify = true;
+    run.0.settings.options.reverify = true;
     assert_eq!(
         told(&run, PageChecks::Command),
         "act 1, verify 1, approve 1 GateAuto, act 2, verify 2, act 3, verify 3, look 3 nice?, \
          act 4, verify 4, decide 4 Sensitive, repeat"
     );
     assert!(told(&run, PageChecks::Person).contains("verify 2, look 2 u: c, act 3"));
-    run.0.settings.review_agent = Some("claude".to_owned());
+    run.0.settings.options.review_agent = Some("claude".to_owned());
     assert!(
         told(&run, PageChecks::Command)
             .ends_with("act 4, verify 4, review Some(4), decide 4 Sensitive, review None, repeat")

@@ -7,7 +7,7 @@ use crate::record::*;
 use onloop_syntax::money::Money;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::{Budgets, Step};
+use onloop_workflow::{Budgets, PlanParts, Step};
 
 impl Run {
     pub(super) fn take_over(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
@@ -91,52 +91,38 @@ impl Run {
     /// Steps keep their state as far as it still means the same: a finished step whose checks
     /// and gate are unchanged stays finished, any other step only when nothing about it
     /// changed. A finished step with other checks is verified before it is done again.
-    pub(super) fn adopt(&mut self, at: Timestamp, adoption: &Adoption) -> Result<(), Refusal> {
+    pub(super) fn adopt(&mut self, at: Timestamp, plan: &PlanParts) -> Result<(), Refusal> {
         self.demand_unfinished("take over another plan")?;
         let mut old: Vec<Option<StepRecord>> =
             std::mem::take(&mut self.0.steps).into_iter().map(Some).collect();
-        for (index, step) in adoption.steps.iter().enumerate() {
+        for (index, step) in plan.steps.iter().enumerate() {
             let before = old.get_mut(index).and_then(Option::take);
             self.0.steps.push(carry_over(before, step));
         }
         self.outdate_forks(None);
-        self.0.settings.intent.clone_from(&adoption.intent);
-        self.0.settings.success_criteria.clone_from(&adoption.success_criteria);
-        self.0.settings.risk = adoption.risk;
-        self.0.settings.allow.clone_from(&adoption.allow);
-        self.0.settings.protect.clone_from(&adoption.protect);
-        self.0.settings.confine = adoption.confine;
-        self.0.settings.network.clone_from(&adoption.network);
-        self.0.settings.evidence = adoption.evidence;
-        self.0.settings.commit = adoption.commit;
-        self.0.settings.max_parallel = adoption.max_parallel.unwrap_or(1);
-        if self.settings.setup != adoption.setup {
-            self.0.settings.setup.clone_from(&adoption.setup);
+        let old = &self.settings;
+        let mut new = RunSettings::of(plan, old.options.clone());
+        // What the file says counts where it was edited; where it was not, what a person said for
+        // this run stays.
+        let written = old.written.as_ref();
+        if written.is_some_and(|written| written.auto_approve == plan.auto_approve) {
+            new.auto_approve = old.auto_approve;
+        }
+        if written.is_none_or(|written| written.budgets == plan.budgets) {
+            new.budgets.clone_from(&old.budgets);
+        }
+        if old.setup != new.setup {
             self.0.set_up = None;
         }
-        self.adopt_written(&adoption.written);
+        self.0.settings = new;
         // What was said about checks need not be about the same checks any more.
         self.0.unknown.remove("steps");
-        self.0.settings.plan_digest.clone_from(&adoption.digest);
         self.0.reverified = false;
         self.0.reviews.standing = None;
         let done = self.steps.iter().filter(|s| s.status == StepStatus::Done).count();
         let text = format!("Adopted the edited workflow: {done} finished steps kept");
         self.log(at, "plan_adopted", None, text, "");
         Ok(())
-    }
-
-    /// What the file says counts where it was edited; where it was not, what a person said for
-    /// this run stays.
-    fn adopt_written(&mut self, new: &Written) {
-        let RunSettings { written: old, auto_approve, budgets, .. } = &mut self.0.settings;
-        if old.as_ref().is_none_or(|old| old.auto_approve != new.auto_approve) {
-            *auto_approve = new.auto_approve;
-        }
-        if old.as_ref().is_some_and(|old| old.budgets != new.budgets) {
-            budgets.clone_from(&new.budgets);
-        }
-        *old = Some(new.clone());
     }
 
     pub(super) fn rebuild(&mut self, at: Timestamp, ticked: &[u32]) -> Result<(), Refusal> {

@@ -173,7 +173,8 @@ impl Run {
                 return Err(Refusal::Unfinished(Missing::Gate { step: record.step.number }));
             }
         }
-        let unreviewed = self.settings.review_agent.is_some() && !self.reviews.finally_reviewed;
+        let unreviewed =
+            self.settings.options.review_agent.is_some() && !self.reviews.finally_reviewed;
         if self.reviews.standing.is_some() || unreviewed {
             return Err(Refusal::Unfinished(Missing::Review));
         }

@@ -215,7 +215,7 @@ impl Run {
         let judgement =
             judge(&record.step.checks, results).ok_or(Refusal::IncompleteVerification { step })?;
         let attempts = text::counted(u64::from(record.attempts), "attempt");
-        let report_full = self.settings.report_full;
+        let report_full = self.settings.options.report_full;
         let changed_nothing = self.changed_nothing(record, Phase::Acted);
         self.0.acting = None;
         self.resolve_conflicts(step);

@@ -214,7 +214,7 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
         }
         assert!(after.reviews.standing.is_none(), "completed against a verdict");
         assert_eq!(after.stale_step(), None, "completed with a proof older than the work");
-        assert!(after.reverified || !after.settings.reverify, "completed unconfirmed");
+        assert!(after.reverified || !after.settings.options.reverify, "completed unconfirmed");
         let is_clean = after.reverified && after.verified_clean;
         assert!(is_clean || !after.settings.evidence.verify_clean, "completed on the worktree");
     }

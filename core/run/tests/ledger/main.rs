@@ -199,10 +199,11 @@ fn every_event_has_a_line() {
         cost: Some(onloop_syntax::money::Money::from_micros(2_030_000)),
         ..Budgets::default()
     };
-    let adoption = Adoption {
-        intent: "i".to_owned(),
-        success_criteria: "s".to_owned(),
+    let adopted = PlanParts {
+        slug: String::new(),
         risk: Risk::High,
+        auto_approve: true,
+        budgets: budgets.clone(),
         allow: vec!["make *".to_owned()],
         protect: vec!["ci/**".to_owned()],
         confine: true,
@@ -213,11 +214,9 @@ fn every_event_has_a_line() {
             max_review_rounds: Some(3),
         },
         commit: CommitWhen::Step,
-        max_parallel: Some(4),
+        max_parallel: 4,
         setup: vec!["npm ci".to_owned()],
-        written: Written { auto_approve: true, budgets: budgets.clone() },
-        steps: plan.steps.clone(),
-        digest: "d".to_owned(),
+        ..plan.clone().into_parts()
     };
     let group = ProcessGroup { pid: 7, started: "s".to_owned(), boot: "b".to_owned() };
     let host = "h".to_owned();
@@ -244,7 +243,7 @@ fn every_event_has_a_line() {
             sandbox: Some(sandbox),
         }),
         Event::WorktreeSetUp(SetUp { copied: 3, commands: 2 }),
-        Event::PlanAdopted(Box::new(adoption)),
+        Event::PlanAdopted(Box::new(adopted)),
         Event::RecordRebuilt { ticked: vec![1] },
         Event::BudgetsChanged(budgets),
         Event::RunMoved {
@@ -354,7 +353,7 @@ fn what_is_no_record_is_refused_by_name() {
             "the record has the format `onloop.run/v9`, this onloop knows `onloop.run/v1`: \
              upgrade onloop",
         ),
-        (br#"{"status":"running"}"#, "damaged record: missing field `run_id`"),
+        (br#"{"status":"running"}"#, "damaged record: missing field `workflow_path`"),
         (br#"{"run_id":"a"}"#, "damaged record: missing field `workflow_path`"),
         (
             br#"{"run_id":"a","status":null}"#,

@@ -17,7 +17,7 @@ pub(super) fn title(run: &Run) -> String {
 pub(super) fn body(run: &Run, decided: &[Decided], changes: &str, ledger_head: &str) -> String {
     let mut out = format!("{}\n", plain(&run.settings.intent));
     out += &format!("\nDone when: {}\n", plain(&run.settings.success_criteria));
-    if let Some(issue) = run.settings.issue.as_deref().filter(|url| is_web_address(url)) {
+    if let Some(issue) = run.settings.options.issue.as_deref().filter(|url| is_web_address(url)) {
         out += &format!("\nCloses {issue}\n");
     }
     out += &attention(run);

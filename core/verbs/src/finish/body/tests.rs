@@ -1,11 +1,9 @@
 //! Nothing that others wrote becomes a part of the text.
 
 use super::*;
-use onloop_run::{
-    Adoption, Beginning, CheckResult, Event, Measured, Place, Verdict, Warning, Written,
-};
+use onloop_run::{Beginning, CheckResult, Event, Measured, Place, Verdict, Warning};
 use onloop_syntax::time::Timestamp;
-use onloop_workflow::{Step, parse};
+use onloop_workflow::parse;
 use proptest::prelude::*;
 use pulldown_cmark::{Event as Parsed, Options, Parser, Tag, TagEnd};
 
@@ -91,24 +89,10 @@ fn run_with(words: &[String; 5]) -> Run {
         pr_repairs: None,
     };
     let mut run = Run::begin(&plan, beginning);
-    let mut steps: Vec<Step> = plan.steps.clone();
-    steps[0].name.clone_from(&words[2]);
-    let adopted = Adoption {
-        network: None,
-        intent: words[0].clone(),
-        success_criteria: words[1].clone(),
-        risk: plan.risk,
-        written: Written::of(&plan),
-        allow: Vec::new(),
-        protect: Vec::new(),
-        commit: plan.commit,
-        max_parallel: None,
-        setup: Vec::new(),
-        confine: false,
-        evidence: plan.evidence,
-        steps,
-        digest: plan.digest.clone(),
-    };
+    let mut adopted = plan.clone().into_parts();
+    adopted.steps[0].name.clone_from(&words[2]);
+    adopted.intent.clone_from(&words[0]);
+    adopted.success_criteria.clone_from(&words[1]);
     let result = CheckResult {
         check: 0,
         verdict: CheckVerdict::Passed,
