@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 use crate::workspace::{program, source_root};
 
 /// `onloop demo` in a temporary folder, with both outputs as a terminal shows them.

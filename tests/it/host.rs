@@ -17,7 +17,7 @@ use onloop_core::effect::Shell;
 use onloop_core::effect::{Command, Failure, Outcome, ProcessEnd, ProcessSpec, Request, Start};
 use tempfile::TempDir;
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 /// A native host with a folder of its own.
 struct World {

@@ -65,9 +65,9 @@ mod scenario;
 mod schema;
 mod sim;
 mod simulation;
-#[path = "../../native/src/host/git/tests/temporary.rs"]
-mod surroundings;
 mod telemetry;
+#[path = "../../native/src/host/git/tests/temporary.rs"]
+mod temporary;
 mod test_runners;
 #[cfg(unix)]
 mod travel;

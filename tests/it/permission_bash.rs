@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use onloop_core::permission::{Call, Context, explain};
 use tempfile::TempDir;
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 const LINES: u64 = 400;
 const PROGRAMS: u64 = 10;

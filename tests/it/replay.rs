@@ -1,6 +1,6 @@
 //! Recordings of real programs, replayed by this one.
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 use crate::workspace::{Workspace, source_root};
 
 /// `onloop replay` in an empty folder: output, words for people, exit code.

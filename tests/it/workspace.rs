@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 /// Folder `project` in a temporary folder that also holds `home` and, beside the project,
 /// the worktrees that runs make.

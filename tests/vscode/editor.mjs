@@ -35,7 +35,7 @@ export async function server(settings = {}) {
   // In a browser documents would save themselves.
   const all = { "files.autoSave": "off", ...settings };
   writeFileSync(join(data, "User", "settings.json"), JSON.stringify(all));
-  const env = surroundings(home);
+  const env = environment(home);
   const places = ["--user-data-dir", data, "--extensions-dir", extensions];
   execFileSync(process.execPath, [entry, ...places, "--install-extension", vsix], { env, stdio: "pipe" });
   const options = ["--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-telemetry", "--disable-update-check"];
@@ -69,7 +69,7 @@ export async function server(settings = {}) {
 }
 
 /** Nothing of the person who runs the tests: no settings, no agents, no git configuration. */
-function surroundings(home) {
+function environment(home) {
   return {
     PATH: process.env.PATH,
     HOME: home,
@@ -86,7 +86,7 @@ function surroundings(home) {
 export function workspace(home, files, name) {
   const folder = join(home, "work", name);
   cpSync(join(here, "workspaces", files), folder, { recursive: true });
-  const git = (...words) => execFileSync("git", words, { cwd: folder, env: surroundings(home), stdio: "pipe" });
+  const git = (...words) => execFileSync("git", words, { cwd: folder, env: environment(home), stdio: "pipe" });
   git("init", "--quiet", "--initial-branch=main");
   git("config", "user.name", "Test");
   git("config", "user.email", "test@example.invalid");

@@ -90,7 +90,7 @@ pub const HIDDEN_VARIABLE: &str = "ONLOOP_CONFINE_HIDDEN";
 
 /// What is known of the machine. Paths are absolute and without links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surroundings {
+pub struct SandboxContext {
     /// The checkout, or the folder where there is none.
     pub folder: String,
     /// How git knows it.
@@ -207,63 +207,64 @@ pub enum Unsuitable {
     },
 }
 
-/// What a command in `scene` may touch.
+/// What a command in `context` may touch.
 ///
 /// # Errors
 ///
 /// [`Unsuitable`] for a folder that is private, or that holds what is.
 pub fn decide(
-    scene: &Surroundings,
+    context: &SandboxContext,
     network: Network,
     only: Option<Mechanism>,
 ) -> Result<Confinement, Unsuitable> {
     let mut confinement = Confinement { network, only, ..Confinement::default() };
-    let mut private = private_paths(&scene.homes, scene.state_home.as_deref());
-    private.extend(scene.private.iter().cloned());
-    demand_suitable(scene, &private)?;
+    let mut private = private_paths(&context.homes, context.state_home.as_deref());
+    private.extend(context.private.iter().cloned());
+    demand_suitable(context, &private)?;
     let is_private = |path: &str| {
         let mut private = private.iter();
         private.any(|private| is_within(private, path) || is_within(path, private))
     };
-    let caches = scene.caches.iter().filter(|cache| is_in_shared(cache) || !is_private(cache));
-    confinement.may_write = vec![scene.folder.clone(), scene.temporary.clone()];
-    confinement.may_write.extend(caches.filter(|path| !holds_home(scene, path)).cloned());
-    confinement.may_read.extend(below(&scene.folder, &OF_AGENTS));
-    match (&scene.git, &scene.git_folder) {
+    let caches = context.caches.iter().filter(|cache| is_in_shared(cache) || !is_private(cache));
+    confinement.may_write = vec![context.folder.clone(), context.temporary.clone()];
+    confinement.may_write.extend(caches.filter(|path| !holds_home(context, path)).cloned());
+    confinement.may_read.extend(below(&context.folder, &OF_AGENTS));
+    match (&context.git, &context.git_folder) {
         (None, _) => {}
-        (Some(git), GitFolder::Shared) => repository(git, &scene.folder, &mut confinement),
+        (Some(git), GitFolder::Shared) => repository(git, &context.folder, &mut confinement),
         (Some(git), GitFolder::Kept(own)) => {
-            private_repository(Some(own.clone()), git, &scene.folder, &mut confinement);
+            private_repository(Some(own.clone()), git, &context.folder, &mut confinement);
         }
         (Some(git), GitFolder::Temporary) => {
-            private_repository(None, git, &scene.folder, &mut confinement);
+            private_repository(None, git, &context.folder, &mut confinement);
         }
     }
-    let seen = scene.programs.iter().chain(&scene.needed);
-    let seen = seen.filter(|path| is_in_shared(path) || is_in_home(scene, path));
+    let seen = context.programs.iter().chain(&context.needed);
+    let seen = seen.filter(|path| is_in_shared(path) || is_in_home(context, path));
     let visible: Vec<&String> =
-        scene.visible.iter().filter(|path| !holds_home(scene, path)).collect();
+        context.visible.iter().filter(|path| !holds_home(context, path)).collect();
     confinement.may_read.extend(visible.iter().copied().chain(seen).cloned());
     confinement.hidden = SHARED.map(str::to_owned).to_vec();
-    confinement.hidden.extend(scene.homes.iter().chain(&scene.other_temporary).cloned());
+    confinement.hidden.extend(context.homes.iter().chain(&context.other_temporary).cloned());
     confinement.hidden.extend(private);
     confinement.hidden.retain(|path| !visible.contains(&path));
-    let elsewhere = scene.environment_files.iter().filter(|path| !is_within(path, &scene.folder));
+    let elsewhere =
+        context.environment_files.iter().filter(|path| !is_within(path, &context.folder));
     confinement.hidden.extend(elsewhere.cloned());
     Ok(confinement)
 }
 
-fn demand_suitable(scene: &Surroundings, private: &[String]) -> Result<(), Unsuitable> {
-    let folder = scene.folder.as_str();
+fn demand_suitable(context: &SandboxContext, private: &[String]) -> Result<(), Unsuitable> {
+    let folder = context.folder.as_str();
     // Worktrees that have no place beside their checkout are in the state home.
-    let worktrees = scene.state_home.as_ref().map(|home| format!("{home}/worktrees"));
+    let worktrees = context.state_home.as_ref().map(|home| format!("{home}/worktrees"));
     let is_worktree = worktrees.is_some_and(|worktrees| is_within(folder, &worktrees));
     let lies = private.iter().find(|private| is_within(folder, private));
     if let Some(private) = lies.filter(|_| !is_worktree) {
         return Err(Unsuitable::Lies { folder: folder.to_owned(), private: private.clone() });
     }
     let shared = SHARED.iter().map(|shared| (*shared).to_owned());
-    let mut around = private.iter().chain(&scene.homes).cloned().chain(shared);
+    let mut around = private.iter().chain(&context.homes).cloned().chain(shared);
     match around.find(|private| is_within(private, folder.trim_end_matches('/'))) {
         Some(private) => Err(Unsuitable::Holds { folder: folder.to_owned(), private }),
         None => Ok(()),
@@ -271,13 +272,13 @@ fn demand_suitable(scene: &Surroundings, private: &[String]) -> Result<(), Unsui
 }
 
 /// Whether a path lies in a home. A home itself does not.
-fn is_in_home(scene: &Surroundings, path: &str) -> bool {
-    scene.homes.iter().any(|home| path != home && is_within(path, home))
+fn is_in_home(context: &SandboxContext, path: &str) -> bool {
+    context.homes.iter().any(|home| path != home && is_within(path, home))
 }
 
 /// Whether a path is a home, or around one.
-fn holds_home(scene: &Surroundings, path: &str) -> bool {
-    scene.homes.iter().any(|home| is_within(home, path))
+fn holds_home(context: &SandboxContext, path: &str) -> bool {
+    context.homes.iter().any(|home| is_within(home, path))
 }
 
 fn is_in_shared(path: &str) -> bool {
@@ -345,9 +346,9 @@ mod tests {
     use super::*;
     use onloop_effect::Reach;
 
-    fn scene() -> Surroundings {
+    fn context() -> SandboxContext {
         let list = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
-        Surroundings {
+        SandboxContext {
             folder: "/home/u/w".to_owned(),
             git: Some(GitPlace::Linked {
                 git: "/home/u/repo/.git/worktrees/w".to_owned(),
@@ -369,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_linked_worktree_may_be_committed_in_and_no_more() {
-        let confinement = decide(&scene(), Network::All, None).unwrap();
+        let confinement = decide(&context(), Network::All, None).unwrap();
         for (path, access) in [
             ("/home/u/w/src/a.rs", Reach::Write),
             ("/home/u/w/.git", Reach::Read),
@@ -422,8 +423,8 @@ mod tests {
     fn a_private_folder_of_git_replaces_every_rule_for_the_real_one() {
         let private = "/home/u/.local/state/onloop/runs/a/git".to_owned();
         let common = "/home/u/repo/.git".to_owned();
-        let scene = Surroundings { git_folder: GitFolder::Kept(private.clone()), ..scene() };
-        let confinement = decide(&scene, Network::All, None).unwrap();
+        let context = SandboxContext { git_folder: GitFolder::Kept(private.clone()), ..context() };
+        let confinement = decide(&context, Network::All, None).unwrap();
         let own = "/home/u/repo/.git/worktrees/w".to_owned();
         assert_eq!(confinement.git, Some(PrivateGit { folder: Some(private), common, own }));
         assert_eq!(confinement.access("/home/u/w/.git"), Reach::Read);
@@ -432,8 +433,8 @@ mod tests {
         }
         assert_eq!(confinement.without_credentials, [""; 0], "its configuration is clean");
         assert_eq!(confinement.without_links, Vec::<String>::new());
-        let scene = Surroundings { git: Some(GitPlace::Unknown { git: None }), ..scene };
-        let confinement = decide(&scene, Network::All, None).unwrap();
+        let context = SandboxContext { git: Some(GitPlace::Unknown { git: None }), ..context };
+        let confinement = decide(&context, Network::All, None).unwrap();
         assert_eq!(confinement.git, None, "what is not understood stays read-only");
         assert_eq!(confinement.access("/home/u/w/.git/HEAD"), Reach::Read);
     }
@@ -445,8 +446,8 @@ mod tests {
             worktrees: vec!["/home/u/w/.git/worktrees/a".to_owned()],
             modules: vec!["/home/u/w/.git/modules/m".to_owned()],
         };
-        let scene = Surroundings { git: Some(git), ..scene() };
-        let confinement = decide(&scene, Network::All, None).unwrap();
+        let context = SandboxContext { git: Some(git), ..context() };
+        let confinement = decide(&context, Network::All, None).unwrap();
         for (path, access) in [
             ("/home/u/w/.git/index.lock", Reach::Write),
             ("/home/u/w/.git/HEAD", Reach::Write),
@@ -461,14 +462,14 @@ mod tests {
         ] {
             assert_eq!(confinement.access(path), access, "{path}");
         }
-        let scene = Surroundings { git: Some(GitPlace::Unknown { git: None }), ..scene };
-        let unknown = decide(&scene, Network::All, None).unwrap();
+        let context = SandboxContext { git: Some(GitPlace::Unknown { git: None }), ..context };
+        let unknown = decide(&context, Network::All, None).unwrap();
         assert_eq!(unknown.access("/home/u/w/.git/config"), Reach::Read);
     }
 
     #[test]
     fn what_a_client_needs_is_no_longer_hidden_from_it() {
-        let mut confinement = decide(&scene(), Network::All, None).unwrap();
+        let mut confinement = decide(&context(), Network::All, None).unwrap();
         let codex = ClientPlace::of("codex", Some("/home/u"), |_| None, "/home/u/w");
         codex.needs(&["/home/u/.codex/config.toml".to_owned()]).add_to(&mut confinement);
         for (path, access) in [
@@ -494,11 +495,11 @@ mod tests {
             ("/tmp", "`/tmp` contains `/tmp`, which the sandbox hides; use a folder below"),
             ("/home/u/.ssh/a", "`/home/u/.ssh/a` lies in `/home/u/.ssh`, which the sandbox hides"),
         ] {
-            let scene = Surroundings { folder: folder.to_owned(), ..scene() };
-            let refused = decide(&scene, Network::All, None).unwrap_err();
+            let context = SandboxContext { folder: folder.to_owned(), ..context() };
+            let refused = decide(&context, Network::All, None).unwrap_err();
             assert_eq!(refused.to_string(), message);
         }
-        let scene = Surroundings { folder: "/tmp/w".to_owned(), ..scene() };
-        assert!(decide(&scene, Network::All, None).is_ok());
+        let context = SandboxContext { folder: "/tmp/w".to_owned(), ..context() };
+        assert!(decide(&context, Network::All, None).is_ok());
     }
 }

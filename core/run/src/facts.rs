@@ -119,7 +119,7 @@ impl Run {
     pub fn facts(&self, step: u32, changes: ChangedWork, now: Timestamp) -> Option<Facts> {
         let record = self.step(step)?;
         let last = self.reviews.last.as_ref().filter(|last| last.step == Some(step));
-        let review = self.reviews.standing.as_ref().or(last);
+        let review = self.reviews.blocking.as_ref().or(last);
         let since = self.unapproved().and_then(|work| work.since).unwrap_or(0);
         let others = self.steps.iter().map(|record| record.step.number);
         let others = others.filter(|number| *number > since && *number != step);

@@ -18,7 +18,6 @@ mod facts;
 mod finish;
 mod fork;
 mod gate;
-mod held_up;
 mod kept;
 mod last_failure;
 mod next;

@@ -133,8 +133,8 @@ impl Run {
         if let Some(step) = self.stale_step() {
             return Next::Verify { step };
         }
-        if let Some(standing) = &self.reviews.standing {
-            return Next::Ask(Question::Verdict { step: standing.step });
+        if let Some(review) = &self.reviews.blocking {
+            return Next::Ask(Question::Verdict { step: review.step });
         }
         if self.settings.options.review_agent.is_some() && !self.reviews.finally_reviewed {
             return Next::Review { step: None };
@@ -222,8 +222,8 @@ impl Run {
             }
             (None, GateRule::Open) => None,
             (None, GateRule::Automatic(reason)) => Some(Next::Approve { step, reason }),
-            (None, GateRule::Human(_)) => match &self.reviews.standing {
-                Some(standing) if standing.step == Some(step) => {
+            (None, GateRule::Human(_)) => match &self.reviews.blocking {
+                Some(review) if review.step == Some(step) => {
                     Some(Next::Ask(Question::Verdict { step: Some(step) }))
                 }
                 _ if review_due_at_gate(self, record) => Some(Next::Review { step: Some(step) }),

@@ -348,7 +348,7 @@ pub struct Reviews {
     /// Whether the whole run has had its final review.
     pub finally_reviewed: bool,
     /// The verdict that blocks the run.
-    pub standing: Option<BlockingReview>,
+    pub blocking: Option<BlockingReview>,
     /// The verdict of the last review, whether it blocks the run or not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<BlockingReview>,

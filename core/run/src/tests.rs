@@ -86,9 +86,8 @@ fn a_review_comes_before_the_gate_that_warrants_it() {
     apply(&mut run, &[Event::VerdictAccepted]);
     assert_eq!(run.next(), Next::Ask(Question::Gate { step: 2 }));
     // A verdict about another step says nothing about this gate.
-    let standing =
-        BlockingReview { step: Some(1), verdict: Verdict::Block, findings: String::new() };
-    run.0.reviews.standing = Some(standing);
+    let review = BlockingReview { step: Some(1), verdict: Verdict::Block, findings: String::new() };
+    run.0.reviews.blocking = Some(review);
     assert_eq!(run.next(), Next::Ask(Question::Gate { step: 2 }));
 }
 

@@ -100,7 +100,7 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
         demand_unchanged(&mut store, seen)?;
     }
     // An editor says of itself that it is one; what it calls is this verb.
-    let channel = io.env("ONLOOP_DOOR").and_then(|channel| channel.parse().ok());
+    let channel = io.env("ONLOOP_CHANNEL").and_then(|channel| channel.parse().ok());
     let channel = channel
         .filter(|channel| *channel == DecisionChannel::Editor)
         .unwrap_or(DecisionChannel::Command);

@@ -226,7 +226,7 @@ fn row_line(model: &Model, look: Look<'_>, row: &Row, width: usize, chosen: bool
             let words = match (card.now.as_str(), &card.last) {
                 ("", Some(last)) => format!("{}: {}", card.goal, last.text),
                 ("", None) => format!("{} {} in {}", card.goal, card.status, card.folder),
-                (now, _) => format!("{} {}: {now}", card.goal, card.standing.as_str()),
+                (now, _) => format!("{} {}: {now}", card.goal, card.activity.as_str()),
             };
             let age = age(card.changed_at, model.now);
             let name = format!("session {id}");

@@ -231,7 +231,7 @@ impl Model {
         };
         let sessions = |needs_person: bool| {
             let cards = board.sessions.iter();
-            let wanted = cards.filter(move |card| card.standing.needs_person() == needs_person);
+            let wanted = cards.filter(move |card| card.activity.needs_person() == needs_person);
             wanted.map(|card| Row::Session { id: card.id.clone(), folder: card.folder.clone() })
         };
         let autos = |needs_person: bool| {

@@ -167,7 +167,7 @@ fn fifty() -> Model {
         id: "4f0c1f0e".to_owned(),
         folder: "/srv/shop".to_owned(),
         status: "open".to_owned(),
-        standing: SessionStatus::Working,
+        activity: SessionStatus::Working,
         now: String::new(),
         workflow: "issue-to-impl".to_owned(),
         goal: "issue-to-impl".to_owned(),
@@ -188,7 +188,7 @@ fn fifty() -> Model {
     });
     let mut waits = board.sessions[0].clone();
     waits.id = "5a1d2b3c".to_owned();
-    waits.standing = SessionStatus::Waits;
+    waits.activity = SessionStatus::Waits;
     waits.now = "its agent asks something".to_owned();
     board.sessions.push(waits);
     board.calls.push(CallCard {

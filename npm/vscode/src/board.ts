@@ -10,8 +10,8 @@ export interface SessionCard {
   id: string;
   folder: string;
   status: string;
-  standing: "waits" | "unreadable" | "limited" | "quiet" | "working" | "ended";
-  /** Details of `standing`; may be empty. */
+  activity: "waits" | "unreadable" | "limited" | "quiet" | "working" | "ended";
+  /** Details of `activity`; may be empty. */
   now: string;
   workflow: string;
   goal: string;
@@ -56,7 +56,7 @@ export async function readBoard(core: Core, folder: string): Promise<Board> {
 }
 
 /** Describes a session on one line. */
-export function describeSession({ standing, now, workflow, changed_at: changed }: SessionCard, nowMs: number): string {
+export function describeSession({ activity, now, workflow, changed_at: changed }: SessionCard, nowMs: number): string {
   const state = {
     waits: "Waiting for you",
     unreadable: "Unreadable",
@@ -64,14 +64,14 @@ export function describeSession({ standing, now, workflow, changed_at: changed }
     quiet: "Idle",
     working: "Running",
     ended: "Finished",
-  }[standing];
+  }[activity];
   const parts = [workflow, now === "" ? state : `${state}: ${now}`, age(changed ?? undefined, nowMs)];
   return parts.filter((part) => part !== undefined && part !== "").join(" · ");
 }
 
 /** The icon of a session and its color. */
-export function sessionIcon({ standing }: SessionCard): { name: string; color?: string } {
-  switch (standing) {
+export function sessionIcon({ activity }: SessionCard): { name: string; color?: string } {
+  switch (activity) {
     case "waits":
       return { name: "bell-dot", color: "list.warningForeground" };
     case "unreadable":

@@ -114,7 +114,7 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
     const start = node.start(["onloop", ...job.argv]);
     const env = Object.fromEntries(Object.entries(start.env).filter(([name]) => !isOfEditor(name)));
     // The record names the channel of a decision.
-    const exit = await core.run({ ...start, env: { ...env, ONLOOP_DOOR: "editor" } }, host);
+    const exit = await core.run({ ...start, env: { ...env, ONLOOP_CHANNEL: "editor" } }, host);
     const notes = output.note.replace(STYLES, "");
     return { exit, result: output.result, notes, ...(runId !== undefined && { runId }) };
   } finally {

@@ -130,7 +130,7 @@ export class SessionsTree implements vscode.TreeDataProvider<SessionCard> {
     item.description = describeSession(session, Date.now());
     const { name, color } = sessionIcon(session);
     item.iconPath = new vscode.ThemeIcon(name, color === undefined ? undefined : new vscode.ThemeColor(color));
-    item.contextValue = session.standing === "ended" ? "session ended" : "session open";
+    item.contextValue = session.activity === "ended" ? "session ended" : "session open";
     const lines = [session.id, session.folder, session.host, session.reason, session.used, session.last?.text];
     item.tooltip = lines.filter((line) => line != null && line !== "").join("\n");
     return item;

@@ -223,7 +223,7 @@ test("the board of this machine is read, and a session is described in a line", 
   const { folder } = workspace(BLOCKED);
   assert.deepEqual(await readBoard(core, folder), { sessions: [], calls: [] });
   const now = Date.parse("2026-03-20T12:00:00Z");
-  const session = { standing: "waits", now: "a call", workflow: "ultra-planner", changed_at: "2026-03-20T11:00:00Z" };
+  const session = { activity: "waits", now: "a call", workflow: "ultra-planner", changed_at: "2026-03-20T11:00:00Z" };
   assert.equal(describeSession(session, now), "ultra-planner · Waiting for you: a call · 1 h");
 });
 

@@ -81,7 +81,7 @@ export interface Call {
 export interface Session {
   id: string;
   folder: string;
-  standing: string;
+  activity: string;
   now: string;
   workflow: string;
   goal: string;

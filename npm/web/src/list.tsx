@@ -214,7 +214,7 @@ function AutoItem({ auto, state, now }: { auto: Auto; state: State | undefined; 
   );
 }
 
-const STANDINGS: Record<string, [string, string]> = {
+const ACTIVITIES: Record<string, [string, string]> = {
   waits: ["⏸", "Waiting for you"],
   unreadable: ["?", "Unreadable"],
   limited: ["⏳", "Rate limited"],
@@ -232,7 +232,7 @@ function Sessions({ sessions, now }: { sessions: Session[]; now: number }) {
       <h2>Hands-off sessions</h2>
       <ul class="sessions">
         {sessions.map((session) => {
-          const [mark, words] = STANDINGS[session.standing] ?? ["", session.standing];
+          const [mark, words] = ACTIVITIES[session.activity] ?? ["", session.activity];
           return (
             <li key={`${session.folder} ${session.id}`}>
               <Mark symbol={mark} /> <strong>{words}</strong> <span dir="auto">{session.goal === "" ? session.workflow : session.goal}</span>

@@ -15,7 +15,7 @@ use onloop_core::effect::{
 use onloop_core::engine::error::{CommandError, verb_program};
 use onloop_core::time::Timestamp;
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 /// Plays a process: what it does to the folder, and how it ends.
 pub(super) type Player<'a> =

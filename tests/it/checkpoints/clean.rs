@@ -97,7 +97,7 @@ fn a_setup_that_fails_there_blocks_the_run() {
 /// The check kills onloop the first time that it runs on the clean checkout.
 #[test]
 fn what_a_killed_onloop_left_of_a_clean_checkout_is_removed() {
-    let mark = crate::surroundings::temporary_folder();
+    let mark = crate::temporary::temporary_folder();
     let once = mark.path().join("once");
     let check = format!(
         "case $PWD in *onloop-clean*) mkdir {} 2>/dev/null && kill -9 $PPID && sleep 60;; esac; \

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{claude, prompt, say, state, stop};
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 use crate::workspace::Workspace;
 
 fn entry(kind: &str, content: Value) -> String {

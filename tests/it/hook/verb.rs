@@ -110,7 +110,7 @@ fn the_morning_is_told_from_anywhere() {
     let json = project.shell("cd ../elsewhere && onloop session list --everywhere --json");
     let json: Value = serde_json::from_str(&json.expect_exit(0).stdout).unwrap();
     let session = &json["sessions"][0];
-    assert_eq!((&session["standing"], &session["host"]), (&json!("waits"), &json!("Claude Code")));
+    assert_eq!((&session["activity"], &session["host"]), (&json!("waits"), &json!("Claude Code")));
     assert_eq!(json["calls"], json!([]));
     project.onloop(&["session", "done", "s1"]).expect_exit(0);
     let run = project.shell("cd ../elsewhere && onloop session list --everywhere").expect_exit(0);

@@ -11,7 +11,7 @@ use onloop_tests::conformance::{Bench, cases, replay};
 use serde_json::Value;
 
 use super::World;
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 impl Bench for World {
     fn host(&mut self) -> &mut dyn Host {

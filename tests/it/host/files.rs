@@ -3,7 +3,7 @@
 use onloop_core::effect::{Durability, Expect, FailureKind, Outcome, Request, Version};
 
 use super::World;
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 fn write(path: &str, text: &str, expect: Expect) -> Request {
     Request::Write {

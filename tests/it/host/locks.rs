@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use onloop_core::effect::{Failure, FailureKind, Outcome, ProcessRole, Request};
 
 use super::World;
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 fn request(path: &str, wait_ms: u64, role: Option<ProcessRole>) -> Request {
     Request::Lock { path: path.to_owned(), wait_ms, private: false, role, run: None }

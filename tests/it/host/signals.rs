@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::wait_for;
 #[cfg(target_os = "linux")]
 use super::{World, assert_dies};
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 pub(super) fn probe(folder: &std::path::Path, words: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_host-probe"))

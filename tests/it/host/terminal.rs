@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 use crate::workspace::Watchdog;
 
 /// A probe at a terminal of its own.

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 use crate::workspace::program;
 
 /// A module is made for the system's own C library; loaded into another one it crashes.

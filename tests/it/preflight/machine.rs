@@ -20,7 +20,7 @@ use onloop_core::time::Timestamp;
 use onloop_core::workflow::{self, Plan};
 use tempfile::TempDir;
 
-use crate::surroundings::temporary_folder;
+use crate::temporary::temporary_folder;
 
 /// A plan with the slug `x` that pins nothing.
 pub(super) fn plan() -> Plan {

@@ -84,7 +84,7 @@ impl Night {
             let Some(session) = of_agent else {
                 return Err(format!("{} is not found", agent.id));
             };
-            let (standing, now) = (&session["standing"], session["now"].as_str().unwrap_or(""));
+            let (standing, now) = (&session["activity"], session["now"].as_str().unwrap_or(""));
             let fits = match agent.doing {
                 Doing::Done => standing == "ended" && now.starts_with("done"),
                 Doing::Works => standing != "ended" || now.starts_with("done"),

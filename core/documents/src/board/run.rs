@@ -179,15 +179,15 @@ pub struct TextLine {
 pub fn card(run: &Run, driving: Driving) -> RunCard {
     let attention = run.attention();
     let state = state(run, attention.as_ref(), driving);
-    let mut standing = run.status_summary();
+    let mut summary = run.status_summary();
     let stopped = match state {
         RunState::Interrupted => Some("nobody works on it: its onloop was killed"),
         RunState::Idle if run.status == RunStatus::Running => Some("nobody works on it"),
         _ => None,
     };
     if let Some(stopped) = stopped {
-        standing.now = stopped.to_owned();
-        (standing.since, standing.then) = (Some(run.last_update), None);
+        summary.now = stopped.to_owned();
+        (summary.since, summary.then) = (Some(run.last_update), None);
     }
     let number = attention.as_ref().and_then(Attention::step).unwrap_or(run.current_step());
     let step = run.step(number);
@@ -213,9 +213,9 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
         id: run.id.clone(),
         state,
         news: attention.as_ref().map(Attention::kind),
-        now: line(&standing.now),
-        since: standing.since,
-        then: standing.then.as_deref().map(line),
+        now: line(&summary.now),
+        since: summary.since,
+        then: summary.then.as_deref().map(line),
         intent: line(&run.settings.intent),
         folder: text::one_line(folder),
         repository: repository(run),

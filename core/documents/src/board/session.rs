@@ -54,7 +54,7 @@ pub struct SessionCard {
     /// `open`, `paused`, how it ended, or `unreadable`.
     pub status: String,
     /// How it stands.
-    pub standing: SessionStatus,
+    pub activity: SessionStatus,
     /// Why it stands so, as a clause; empty where that says nothing more.
     pub now: String,
     /// What it works on.
@@ -126,13 +126,13 @@ pub fn session(
     let skipped = decided.len().saturating_sub(limits::AUDIT_LOG_SHOWN);
     let last = own.last().map(logged);
     let heard = last.as_ref().map(|last| last.at).max(session.updated_at);
-    let (standing, why) = standing(session, facts, heard, now);
+    let (activity, why) = activity(session, facts, heard, now);
     let host = facts.place.map(|place| place.host);
     SessionCard {
         id: id.to_owned(),
         folder: text::one_line(folder),
         status: text::one_line(session.status()),
-        standing,
+        activity,
         now: line(&why),
         workflow: line(&session.workflow),
         goal: line(&goal(session)),
@@ -159,7 +159,7 @@ pub fn unreadable_session(id: &str, folder: &str, why: &str) -> SessionCard {
         id: text::one_line(id),
         folder: text::one_line(folder),
         status: "unreadable".to_owned(),
-        standing: SessionStatus::Unreadable,
+        activity: SessionStatus::Unreadable,
         now: line(why),
         workflow: String::new(),
         goal: String::new(),
@@ -181,7 +181,7 @@ pub fn unreadable_session(id: &str, folder: &str, why: &str) -> SessionCard {
 }
 
 /// How it stands, and why.
-fn standing(
+fn activity(
     session: &Session,
     facts: SessionFacts<'_>,
     heard: Option<Timestamp>,
@@ -280,7 +280,7 @@ mod tests {
     }
 
     fn said(card: &SessionCard) -> String {
-        format!("{}: {}", card.standing.as_str(), card.now)
+        format!("{}: {}", card.activity.as_str(), card.now)
     }
 
     #[test]

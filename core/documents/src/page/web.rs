@@ -45,7 +45,7 @@ pub fn notice_page(title: &str, sentences: &[&str], back: Option<(&str, &str)>) 
 
 /// The page behind the link that the terminal shows. A preview may open it, too: only the button uses the
 /// key up.
-pub fn door_page(key: &str) -> String {
+pub fn sign_in_page(key: &str) -> String {
     document(
         "Sign in",
         "",
@@ -89,7 +89,8 @@ mod tests {
     #[test]
     fn pages_hold_text_and_neither_script_nor_style_of_their_own() {
         let hostile = "</script><b>\"'\u{202e}";
-        let pages = [app_page(hostile), door_page(hostile), notice_page(hostile, &[hostile], None)];
+        let pages =
+            [app_page(hostile), sign_in_page(hostile), notice_page(hostile, &[hostile], None)];
         for page in pages {
             assert!(!page.contains("<b>") && !page.contains('\u{202e}'), "{page}");
             assert!(!page.contains("<style") && !page.contains(" style="), "{page}");

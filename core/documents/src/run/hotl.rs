@@ -83,7 +83,7 @@ pub(super) fn import(run: &mut Members) {
                 "base": null,
                 "reviewed_step": 0,
                 "finally_reviewed": false,
-                "standing": null,
+                "blocking": null,
             },
             "reverified": false,
             "finish": null,

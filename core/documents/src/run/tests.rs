@@ -229,7 +229,7 @@ fn a_member_that_is_missing_or_renamed_is_named() {
     let all = [
         "schema",
         "written",
-        "standing",
+        "blocking",
         "verdict",
         "last_failure",
         "finish",
@@ -276,8 +276,8 @@ fn a_word_that_is_not_known_is_named_with_those_that_are() {
             "`events[0].at`: invalid value: string \"maybe\", expected a time as in RFC 3339",
         ),
         (
-            "/reviews/standing/verdict",
-            "`reviews.standing.verdict`: unknown variant `maybe`, expected one of `READY`, \
+            "/reviews/blocking/verdict",
+            "`reviews.blocking.verdict`: unknown variant `maybe`, expected one of `READY`, \
              `READY WITH WARNINGS`, `NOT READY`, `NO VERDICT`, `NOT REVIEWED`",
         ),
         (

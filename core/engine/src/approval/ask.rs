@@ -5,7 +5,7 @@
 
 use super::deadline::Deadline;
 pub(crate) use super::no_answer::NoAnswer;
-use super::poller::{self, Meeting};
+use super::poller::{self, PollerPaths};
 use super::telegram::{Bot, CallError};
 use onloop_documents::approval as document;
 use onloop_effect::{Durability, Expect, Failure, Io, OptionalExt};
@@ -52,7 +52,7 @@ struct Asker<'a> {
     io: &'a Io,
     bot: Bot<'a>,
     telegram: &'a Telegram,
-    meeting: Meeting,
+    paths: PollerPaths,
 }
 
 /// Shows a person `messages`, in which nothing is secret any more, and waits for their answer.
@@ -65,7 +65,7 @@ pub(crate) async fn person(
     let session = asking.session.map(str::to_owned);
     let mut deadline = Deadline::new(io.now(), asking.wait_ms, session);
     let asker = Asker::new(io, telegram)?;
-    let (io, meeting) = (asker.io, &asker.meeting);
+    let (io, paths) = (asker.io, &asker.paths);
     deadline.persist(io, telegram, async |_| asker.know_the_beginning().await).await?;
     let taken_up = match asking.call {
         Some(call) => asker.take_up(call).await,
@@ -75,14 +75,14 @@ pub(crate) async fn person(
         Some(question) => (question, true),
         None => {
             let question = asker.question(messages, asking);
-            let lock = meeting.question_lock(&question.nonce);
+            let lock = paths.question_lock(&question.nonce);
             let is_held = io.lock(&lock, 0).await.is_ok();
             (question, is_held)
         }
     };
     let outcome = asker.ask(messages, &mut question, &mut deadline, asking).await;
     if is_held {
-        let _ = io.unlock(&meeting.question_lock(&question.nonce)).await;
+        let _ = io.unlock(&paths.question_lock(&question.nonce)).await;
     }
     outcome
 }
@@ -97,7 +97,7 @@ pub(super) async fn settle(
 ) {
     let Ok(asker) = Asker::new(io, telegram) else { return };
     let Some(question) = asker.take_up(call).await else { return };
-    let lock = asker.meeting.question_lock(&question.nonce);
+    let lock = asker.paths.question_lock(&question.nonce);
     asker.forget(&question).await;
     asker.close(&question, messages, messages.labels.given(choice)).await;
     let _ = io.unlock(&lock).await;
@@ -122,8 +122,8 @@ impl<'a> Asker<'a> {
     fn new(io: &'a Io, telegram: &'a Telegram) -> Result<Asker<'a>, NoAnswer> {
         let bot = Bot::new(io, &telegram.token)
             .map_err(|insecure| NoAnswer::GaveUp(insecure.to_string()))?;
-        let meeting = Meeting::new(&super::folder(io), &bot);
-        Ok(Asker { io, bot, telegram, meeting })
+        let paths = PollerPaths::new(&super::folder(io), &bot);
+        Ok(Asker { io, bot, telegram, paths })
     }
 
     /// A question that was not asked yet.
@@ -201,15 +201,15 @@ impl<'a> Asker<'a> {
 
     /// Establishes where new updates begin, so that old ones are not taken for answers.
     async fn know_the_beginning(&self) -> Result<(), CallError> {
-        let (io, lock) = (self.io, self.meeting.lock());
+        let (io, lock) = (self.io, self.paths.lock());
         let mut wait_ms = limits::LOCK_WAIT_MS;
         // The holder of the lock stores the beginning, and may then keep the lock to read.
-        while !poller::has_offset(io, &self.meeting).await {
+        while !poller::has_offset(io, &self.paths).await {
             let slice_ms = wait_ms.min(LOOK_EVERY_MS);
             match io.lock(&lock, slice_ms).await {
                 Ok(()) => {
                     let timeout_ms = limits::APPROVAL_HTTP_MS;
-                    let known = poller::establish(io, &self.bot, &self.meeting, timeout_ms).await;
+                    let known = poller::establish(io, &self.bot, &self.paths, timeout_ms).await;
                     let _ = io.unlock(&lock).await;
                     return known;
                 }
@@ -225,7 +225,7 @@ impl<'a> Asker<'a> {
     /// The question about a call whose asker is gone, which we hold from now on.
     async fn take_up(&self, call: &str) -> Option<ChatQuestion> {
         let question = self.open_about(call).await?;
-        self.io.lock(&self.meeting.question_lock(&question.nonce), 0).await.ok()?;
+        self.io.lock(&self.paths.question_lock(&question.nonce), 0).await.ok()?;
         // It is unknown whether a question that was about to be sent was sent.
         let repeated = question.repeated || question.message_ids.is_empty();
         // Who may answer, and how long, is as it is configured now.
@@ -236,7 +236,7 @@ impl<'a> Asker<'a> {
 
     /// The question about a call whose asker is gone.
     async fn open_about(&self, call: &str) -> Option<ChatQuestion> {
-        let questions = poller::questions(self.io, &self.meeting).await.ok()?;
+        let questions = poller::questions(self.io, &self.paths).await.ok()?;
         for question in questions {
             let is_meant =
                 question.call.as_deref() == Some(call) && question.chat_id == self.telegram.chat_id;
@@ -244,7 +244,7 @@ impl<'a> Asker<'a> {
             if !is_meant || question.until_ms <= self.now_ms() {
                 continue;
             }
-            let lock = self.meeting.question_lock(&question.nonce);
+            let lock = self.paths.question_lock(&question.nonce);
             let holder = self.io.holder(&lock).await.ok().flatten();
             if holder.is_none_or(|holder| !holder.live) {
                 return Some(question);
@@ -255,15 +255,15 @@ impl<'a> Asker<'a> {
 
     async fn publish(&self, question: &ChatQuestion, how: Durability) -> Result<(), Failure> {
         let bytes = document::write_question(question);
-        let path = self.meeting.question(&question.nonce);
+        let path = self.paths.question(&question.nonce);
         self.io.write(&path, bytes, Expect::Any, how).await.map(|_| ())
     }
 
     /// Removes the question, and then its answer, which cannot be found without it. Whether the question is
     /// gone.
     async fn forget(&self, question: &ChatQuestion) -> bool {
-        let removed = self.io.remove(&self.meeting.question(&question.nonce)).await.optional();
-        let _ = self.io.remove(&self.meeting.answer(&question.nonce)).await;
+        let removed = self.io.remove(&self.paths.question(&question.nonce)).await.optional();
+        let _ = self.io.remove(&self.paths.answer(&question.nonce)).await;
         removed.is_ok()
     }
 
@@ -306,7 +306,7 @@ impl<'a> Asker<'a> {
         deadline: &mut Deadline,
         ends_with: Option<(&str, u64)>,
     ) -> Result<Given, NoAnswer> {
-        let (io, lock) = (self.io, self.meeting.lock());
+        let (io, lock) = (self.io, self.paths.lock());
         let mut reading = false;
         let ended = loop {
             match self.answer(question).await {
@@ -332,7 +332,7 @@ impl<'a> Asker<'a> {
             {
                 break Err(failure.into());
             }
-            match poller::read_once(io, &self.bot, &self.meeting, poll_ms).await {
+            match poller::read_once(io, &self.bot, &self.paths, poll_ms).await {
                 Ok(()) => deadline.read(io, poll_ms).await,
                 Err(error) => {
                     if let Err(why) = deadline.endure(io, self.telegram, error).await {
@@ -350,7 +350,7 @@ impl<'a> Asker<'a> {
     /// The answer that was stored for us, if it counts: it is sealed, and of a user whom *our*
     /// configuration names. A damaged one never counts, and the question times out.
     async fn answer(&self, question: &ChatQuestion) -> Option<Given> {
-        let path = self.meeting.answer(&question.nonce);
+        let path = self.paths.answer(&question.nonce);
         let (bytes, _) = self.io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
         let answer = document::read_answer(&bytes).ok()?;
         let by = (answer.by, answer.name.as_str());

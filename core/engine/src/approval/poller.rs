@@ -17,15 +17,15 @@ use onloop_syntax::limits;
 /// from anywhere.
 const OFFSET_KEPT_MS: i64 = 6 * 24 * 60 * 60 * 1000;
 
-/// Where the processes that wait for one bot meet.
+/// The files that the processes that wait for one bot share.
 #[derive(Clone, Debug)]
-pub(super) struct Meeting {
+pub(super) struct PollerPaths {
     folder: String,
 }
 
-impl Meeting {
-    pub(super) fn new(folder: &str, bot: &Bot<'_>) -> Meeting {
-        Meeting { folder: format!("{folder}/{}", bot.id()) }
+impl PollerPaths {
+    pub(super) fn new(folder: &str, bot: &Bot<'_>) -> PollerPaths {
+        PollerPaths { folder: format!("{folder}/{}", bot.id()) }
     }
 
     pub(super) fn lock(&self) -> String {
@@ -56,12 +56,12 @@ impl Meeting {
 
 /// Whether it is known where the updates that matter begin. Without that, an old answer could
 /// be taken for a new one.
-pub(super) async fn has_offset(io: &Io, meeting: &Meeting) -> bool {
-    read_offset(io, meeting).await.is_some()
+pub(super) async fn has_offset(io: &Io, paths: &PollerPaths) -> bool {
+    read_offset(io, paths).await.is_some()
 }
 
-async fn read_offset(io: &Io, meeting: &Meeting) -> Option<i64> {
-    let (bytes, _) = io.read(&meeting.offset(), limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
+async fn read_offset(io: &Io, paths: &PollerPaths) -> Option<i64> {
+    let (bytes, _) = io.read(&paths.offset(), limits::APPROVAL_DOCUMENT_BYTES).await.ok()?;
     let offset = document::read_offset(&bytes).ok()?;
     let age_ms = io.now().as_millis().saturating_sub(offset.at_ms);
     (0..=OFFSET_KEPT_MS).contains(&age_ms).then_some(offset.next)
@@ -76,23 +76,23 @@ async fn read_offset(io: &Io, meeting: &Meeting) -> Option<i64> {
 pub(super) async fn establish(
     io: &Io,
     bot: &Bot<'_>,
-    meeting: &Meeting,
+    paths: &PollerPaths,
     timeout_ms: u64,
 ) -> Result<(), CallError> {
-    if has_offset(io, meeting).await {
+    if has_offset(io, paths).await {
         return Ok(());
     }
     let payload = message::updates(-1, 1, 0);
     let answer = bot.answer(io, "getUpdates", &payload, timeout_ms).await?;
     let last = updates::read(&answer.body).ok_or(CallError::Garbled)?;
     let next = last.last().map_or(0, |update| update.update_id.saturating_add(1));
-    save_offset(io, meeting, next).await
+    save_offset(io, paths, next).await
 }
 
-async fn save_offset(io: &Io, meeting: &Meeting, next: i64) -> Result<(), CallError> {
+async fn save_offset(io: &Io, paths: &PollerPaths, next: i64) -> Result<(), CallError> {
     let bytes = document::write_offset(Offset { next, at_ms: io.now().as_millis() });
     // Without it the beginning would be established anew after a power cut, behind unread updates.
-    io.write(&meeting.offset(), bytes, Expect::Any, Durability::Durable).await?;
+    io.write(&paths.offset(), bytes, Expect::Any, Durability::Durable).await?;
     Ok(())
 }
 
@@ -105,11 +105,11 @@ async fn save_offset(io: &Io, meeting: &Meeting, next: i64) -> Result<(), CallEr
 pub(super) async fn read_once(
     io: &Io,
     bot: &Bot<'_>,
-    meeting: &Meeting,
+    paths: &PollerPaths,
     wait_ms: u64,
 ) -> Result<(), CallError> {
-    let Some(offset) = read_offset(io, meeting).await else {
-        return establish(io, bot, meeting, limits::APPROVAL_HTTP_MS).await;
+    let Some(offset) = read_offset(io, paths).await else {
+        return establish(io, bot, paths, limits::APPROVAL_HTTP_MS).await;
     };
     // The question may stay open that long, the connection a little longer.
     let wait_sec = wait_ms.min(limits::APPROVAL_POLL_MS) / 1000;
@@ -122,7 +122,7 @@ pub(super) async fn read_once(
     };
     // Whatever fails before the offset is stored leaves the updates unconfirmed: Telegram sends
     // them again.
-    let (questions, mut decided) = waiting(io, meeting).await?;
+    let (questions, mut decided) = waiting(io, paths).await?;
     for update in &updates {
         let now_ms = io.now().as_millis();
         let acts = judge(update, &questions, now_ms, |nonce| decided.iter().any(|n| n == nonce));
@@ -131,7 +131,7 @@ pub(super) async fn read_once(
                 let (choice, by, name) = (*choice, *by, name.clone());
                 let seal = seal(bot.token(), nonce, choice, (by, &name));
                 let answer = document::write_answer(&SealedAnswer { choice, by, name, seal });
-                let path = meeting.answer(nonce);
+                let path = paths.answer(nonce);
                 // The chat forgets what was fetched.
                 match io.write(&path, answer, Expect::Absent, Durability::Durable).await {
                     Err(failure) if !failure.is_exists() => return Err(failure.into()),
@@ -142,7 +142,7 @@ pub(super) async fn read_once(
         reply(io, bot, &acts).await;
     }
     let next = last.saturating_add(1).max(offset);
-    save_offset(io, meeting, next).await
+    save_offset(io, paths, next).await
 }
 
 /// Tells the person what became of an answer. The answer counts even if this fails.
@@ -174,10 +174,13 @@ async fn reply(io: &Io, bot: &Bot<'_>, acts: &[ChatReaction]) {
 ///
 /// When a question cannot be read now. One that is damaged is left out: no answer reaches it, and
 /// its host asks.
-async fn waiting(io: &Io, meeting: &Meeting) -> Result<(Vec<ChatQuestion>, Vec<String>), Failure> {
+async fn waiting(
+    io: &Io,
+    paths: &PollerPaths,
+) -> Result<(Vec<ChatQuestion>, Vec<String>), Failure> {
     let (mut waiting, mut decided) = (Vec::new(), Vec::new());
-    for question in questions(io, meeting).await? {
-        let (path, answer) = (meeting.question(&question.nonce), meeting.answer(&question.nonce));
+    for question in questions(io, paths).await? {
+        let (path, answer) = (paths.question(&question.nonce), paths.answer(&question.nonce));
         let kept_ms = i64::try_from(limits::APPROVAL_KEPT_MS).unwrap_or(i64::MAX);
         if question.until_ms.saturating_add(kept_ms) < io.now().as_millis() {
             let _ = io.remove(&path).await;
@@ -197,11 +200,11 @@ async fn waiting(io: &Io, meeting: &Meeting) -> Result<(Vec<ChatQuestion>, Vec<S
 /// # Errors
 ///
 /// When one cannot be read now.
-pub(super) async fn questions(io: &Io, meeting: &Meeting) -> Result<Vec<ChatQuestion>, Failure> {
-    let names = io.list(&meeting.questions()).await.optional()?.unwrap_or_default();
+pub(super) async fn questions(io: &Io, paths: &PollerPaths) -> Result<Vec<ChatQuestion>, Failure> {
+    let names = io.list(&paths.questions()).await.optional()?.unwrap_or_default();
     let mut questions = Vec::new();
     for nonce in names.iter().filter_map(|name| name.strip_suffix(".json")) {
-        let path = meeting.question(nonce);
+        let path = paths.question(nonce);
         // Between the two its asker may have removed it.
         let read = io.read(&path, limits::APPROVAL_DOCUMENT_BYTES).await.optional()?;
         let Some((bytes, _)) = read else { continue };

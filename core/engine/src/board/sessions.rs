@@ -85,7 +85,7 @@ impl KnownSessions {
             self.known.values().map(|(_, known)| self.card(io, known, around)).collect();
         cards.sort_by(|a, b| {
             let newest = b.changed_at.cmp(&a.changed_at);
-            a.standing.cmp(&b.standing).then(newest).then_with(|| a.id.cmp(&b.id))
+            a.activity.cmp(&b.activity).then(newest).then_with(|| a.id.cmp(&b.id))
         });
         cards
     }

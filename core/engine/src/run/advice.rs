@@ -21,7 +21,7 @@ pub(crate) fn reason(run: &Run, question: &Question) -> String {
             format!("the gate of step {step} needs a human decision{why}")
         }
         Question::Review { step, .. } => format!("step {step} needs a human review"),
-        Question::Verdict { .. } => standing(run).problem().to_owned(),
+        Question::Verdict { .. } => blocking_verdict(run).problem().to_owned(),
         Question::Interrupted { step } => {
             format!("step {step} was interrupted and no check can tell how far it got")
         }
@@ -30,8 +30,8 @@ pub(crate) fn reason(run: &Run, question: &Question) -> String {
 }
 
 /// The verdict that a person is asked about.
-pub(crate) fn standing(run: &Run) -> Verdict {
-    run.reviews.standing.as_ref().map_or(Verdict::Missing, |review| review.verdict)
+pub(crate) fn blocking_verdict(run: &Run) -> Verdict {
+    run.reviews.blocking.as_ref().map_or(Verdict::Missing, |review| review.verdict)
 }
 
 /// Which bounds are reached.
@@ -58,7 +58,7 @@ pub fn next_commands(run: &Run) -> String {
             format!("To review: {prompt}\n{}", decision_commands(run, step))
         }
         Next::Ask(Question::Verdict { .. }) => {
-            let (fix, accept) = match standing(run) {
+            let (fix, accept) = match blocking_verdict(run) {
                 Verdict::Ready | Verdict::ReadyWithWarnings | Verdict::Block => {
                     ("what the review found", "accept the verdict and continue")
                 }

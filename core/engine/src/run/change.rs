@@ -59,7 +59,7 @@ async fn not_now_of(io: &Io, store: &Store, error: CommandError) -> CommandError
     match driver_beside(io, store.paths(), run).await {
         Some(driver) if !run.is_over() => {
             let (pid, id) = (driver.process.pid, &run.id);
-            standing(run, error).fix_by(
+            with_status(run, error).fix_by(
                 format!("wait for process {pid}, which drives it"),
                 format!("onloop watch {id}"),
             )
@@ -90,7 +90,7 @@ pub fn demand_running(run: &Run, what: &str) -> Result<(), CommandError> {
 /// `error` with how the run stands and what comes next, for an agent that drives it step by step.
 /// Commands that only a person may run are not named.
 pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
-    let (id, error) = (&run.id, standing(run, error.into()));
+    let (id, error) = (&run.id, with_status(run, error.into()));
     if run.is_over() {
         return error.fix_by("see what it did", format!("onloop report {id}"));
     }
@@ -106,7 +106,7 @@ pub fn not_now(run: &Run, error: impl Into<CommandError>) -> CommandError {
 }
 
 /// `error` with how the run stands.
-fn standing(run: &Run, error: CommandError) -> CommandError {
+fn with_status(run: &Run, error: CommandError) -> CommandError {
     let (id, status, now) = (&run.id, run.status.as_str(), run.status_summary().now);
     error.of_kind(ErrorKind::Failed).because(
         match run.status == RunStatus::Abandoned || now == status {

@@ -177,7 +177,7 @@ impl Boxes {
         if ticked == done {
             return Ok(false);
         }
-        // The surroundings of the mark are compared too: a file that was edited must not get
+        // The text around the mark is compared too: a file that was edited must not get
         // a tick in the wrong place.
         let mut line = known.line.clone();
         line[MARK_AT] = if done { b'x' } else { b' ' };

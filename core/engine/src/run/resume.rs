@@ -324,11 +324,11 @@ async fn record_decisions(
     if let Some(budgets) = budgets {
         store.apply_by(Event::BudgetsChanged(budgets), by.clone())?;
     }
-    if args.accept_review && store.run().reviews.standing.is_some() {
+    if args.accept_review && store.run().reviews.blocking.is_some() {
         store.apply_by(Event::VerdictAccepted, by.clone())?;
     }
     let is_raised_only = store.run().status == RunStatus::Running && !args.raise.is_empty();
-    let is_reviewed = store.run().reviews.standing.is_some();
+    let is_reviewed = store.run().reviews.blocking.is_some();
     if !store.run().is_driven_by_verbs() || !is_raised_only || is_reviewed {
         // Resuming marks the step under way as interrupted, and its agent may still be at it.
         store.apply_by(Event::RunResumed, by.clone())?;

@@ -29,7 +29,7 @@ pub async fn review_driven(
     if let Some(findings) = &found {
         io.note(findings).await;
     }
-    if store.run().reviews.standing.is_none() {
+    if store.run().reviews.blocking.is_none() {
         return Ok(());
     }
     if let Some(step) = store.run().returnable_findings() {

@@ -11,7 +11,7 @@ use crate::state::config;
 use git::{environment_files, git_place};
 use homes::HomeView;
 use onloop_agents::confine::{
-    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Needs, Surroundings, Unsuitable, expanded,
+    self, CacheRefused, GitFolder, HIDDEN_VARIABLE, Needs, SandboxContext, Unsuitable, expanded,
     hidden_paths, provider_names, proxy_variables, registry_names,
 };
 use onloop_documents::ledger::sha256;
@@ -116,12 +116,12 @@ impl Confined {
         (network, only): (NetworkRequest, Option<Mechanism>),
         git_folder: GitFolder,
     ) -> Result<Confined, ConfineError> {
-        let found = scene(io, folder, temporary).await?;
-        let Scene { surroundings: mut scene, moved, shared: mut caches, gitconfig, .. } = found;
-        scene.git_folder = git_folder;
+        let found = confine_inputs(io, folder, temporary).await?;
+        let ConfineInputs { mut context, moved, shared: mut caches, gitconfig, .. } = found;
+        context.git_folder = git_folder;
         let network = network.decide(found.network.as_ref(), only);
         let network = network.map_err(|NamesRefused| ConfineError::Names)?;
-        let mut confinement = confine::decide(&scene, network.clone(), only)?;
+        let mut confinement = confine::decide(&context, network.clone(), only)?;
         if only != Some(Mechanism::Bubblewrap) {
             // Only bubblewrap hides what is in a folder that can be read.
             caches.extend_from_slice(&found.emptied);
@@ -135,7 +135,7 @@ impl Confined {
         write(".keep", Vec::new()).await?;
         let variables = io.env_all().iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let registries = registry_names(variables, &found.remotes);
-        let (temporary, homes) = (scene.temporary.clone(), scene.homes);
+        let (temporary, homes) = (context.temporary.clone(), context.homes);
         let caches = caches.iter().map(|path| below_home(&homes, path)).collect();
         let mut confined =
             Confined { confinement, network, caches, registries, temporary, homes, moved };
@@ -238,8 +238,8 @@ pub(crate) fn temporary_name(io: &Io) -> String {
 }
 
 /// What is known before something is confined.
-struct Scene {
-    surroundings: Surroundings,
+struct ConfineInputs {
+    context: SandboxContext,
     /// Variables that move the folders of tools.
     moved: Vec<(&'static str, String)>,
     /// Caches that are there and shared with others.
@@ -254,7 +254,11 @@ struct Scene {
     remotes: Vec<String>,
 }
 
-async fn scene(io: &Io, folder: &str, temporary: Temporary<'_>) -> Result<Scene, ConfineError> {
+async fn confine_inputs(
+    io: &Io,
+    folder: &str,
+    temporary: Temporary<'_>,
+) -> Result<ConfineInputs, ConfineError> {
     let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
     let checkout = checkout::own(io, &folder).await;
     let folder = checkout.as_ref().map_or(folder, |checkout| checkout.root.clone());
@@ -286,7 +290,7 @@ async fn scene(io: &Io, folder: &str, temporary: Temporary<'_>) -> Result<Scene,
         Some(checkout) => checkout.remotes(io).await,
         None => Vec::new(),
     };
-    let surroundings = Surroundings {
+    let context = SandboxContext {
         git,
         git_folder: GitFolder::Shared,
         homes: view.homes,
@@ -304,7 +308,7 @@ async fn scene(io: &Io, folder: &str, temporary: Temporary<'_>) -> Result<Scene,
     let network = loaded.config.network;
     let FoundCaches { moved, shared, emptied, .. } = caches;
     let gitconfig = view.gitconfig;
-    Ok(Scene { surroundings, moved, shared, emptied, gitconfig, network, remotes })
+    Ok(ConfineInputs { context, moved, shared, emptied, gitconfig, network, remotes })
 }
 
 /// Makes a folder where there is none. Where that fails, the program that needs it reports that.

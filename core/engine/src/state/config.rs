@@ -111,12 +111,12 @@ pub async fn own(io: &Io, cwd: &str) -> Config {
 struct UntrustedFile {
     path: String,
     yaml: String,
-    by: Planter,
+    by: UntrustedOrigin,
 }
 
 /// Whose a file is that is not the developer's.
 #[derive(Clone, Copy)]
-enum Planter {
+enum UntrustedOrigin {
     /// It came with a repository.
     Repository,
     /// It belongs to another user than the folder that is worked in.
@@ -133,11 +133,11 @@ struct Developers {
 
 async fn developers(io: &Io, cwd: &str) -> Developers {
     let mut untrusted = Vec::new();
-    let mut upwards = Ancestors::from(io, cwd);
+    let mut ancestors = Ancestors::from(io, cwd);
     loop {
-        match local_file(io, cwd.trim_end_matches('/'), &mut upwards).await {
+        match local_file(io, cwd.trim_end_matches('/'), &mut ancestors).await {
             // The developer's own may be above it.
-            Ok(Some((path, yaml))) => match planter(io, cwd, &path).await {
+            Ok(Some((path, yaml))) => match untrusted_origin(io, cwd, &path).await {
                 Some(by) => untrusted.push(UntrustedFile { path, yaml, by }),
                 None => return Developers { untrusted, own: Ok(Some((path, yaml))) },
             },
@@ -214,10 +214,10 @@ impl Loaded {
         self.untrusted_file.get_or_insert_with(|| {
             let path = text::one_line(path);
             let (why, how) = match by {
-                Planter::Repository => {
+                UntrustedOrigin::Repository => {
                     ("is tracked by git", format!("`git rm --cached {LOCAL_FILE}` makes it yours"))
                 }
-                Planter::OtherUser => (
+                UntrustedOrigin::OtherUser => (
                     "belongs to another user",
                     "a file of your own in the checkout or in your home is taken".to_owned(),
                 ),
@@ -254,17 +254,17 @@ async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, Strin
 
 /// Who made a file by the developer's name, unless it is the person's own, as what is in a home
 /// always is.
-async fn planter(io: &Io, cwd: &str, path: &str) -> Option<Planter> {
+async fn untrusted_origin(io: &Io, cwd: &str, path: &str) -> Option<UntrustedOrigin> {
     let folder = folder_of(path);
     let is_home = |home: &str| home.trim_end_matches('/') == folder;
     if [io.env("HOME"), io.env("AGENTIZE_HOME")].into_iter().flatten().any(is_home) {
         None
     } else if is_tracked(io, folder).await {
-        Some(Planter::Repository)
+        Some(UntrustedOrigin::Repository)
     } else {
         // What cannot be looked at gives nothing.
         let foreign = io.stat(path).await.map_or(true, |stat| stat.foreign);
-        owners::is_of_others(io, foreign, cwd).await.then_some(Planter::OtherUser)
+        owners::is_of_others(io, foreign, cwd).await.then_some(UntrustedOrigin::OtherUser)
     }
 }
 
@@ -283,14 +283,14 @@ async fn is_tracked(io: &Io, folder: &str) -> bool {
 async fn local_file(
     io: &Io,
     start: &str,
-    upwards: &mut Ancestors<'_>,
+    ancestors: &mut Ancestors<'_>,
 ) -> Result<Option<(String, String)>, Failure> {
     // Homes come after the project, in their own order.
     let is_home = |folder: &str| {
         let homes = [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten();
         homes.into_iter().any(|home| home.trim_end_matches('/') == folder)
     };
-    let mut above = upwards.filter(|folder| *folder == start || !is_home(folder));
+    let mut above = ancestors.filter(|folder| *folder == start || !is_home(folder));
     let mut found = next_file(io, &mut above, LOCAL_FILE).await?;
     for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
         if found.is_none() {
@@ -334,10 +334,10 @@ pub async fn find_in_ancestors(
 /// The next file of that name on the way up, and its content.
 async fn next_file<'a>(
     io: &Io,
-    upwards: &mut impl Iterator<Item = &'a str>,
+    ancestors: &mut impl Iterator<Item = &'a str>,
     name: &str,
 ) -> Result<Option<(String, Vec<u8>)>, Failure> {
-    for folder in upwards {
+    for folder in ancestors {
         if let Some(found) = read_if_there(io, format!("{folder}/{name}")).await? {
             return Ok(Some(found));
         }

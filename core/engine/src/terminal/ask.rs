@@ -1,6 +1,6 @@
 //! Asking the person at the terminal what only a person may decide.
 
-use crate::run::advice::{budget_words, standing};
+use crate::run::advice::{blocking_verdict, budget_words};
 use crate::run::decider::{name_to_type, names_step};
 use crate::run::gate::{Change, Form, facts, patch};
 use crate::state::store::Store;
@@ -147,7 +147,7 @@ fn words(run: &Run, question: &Question) -> String {
                 Some(step) => format!("Review before the gate of step {step}"),
                 None => "Final review".to_owned(),
             };
-            format!("{review}: {}. Continue anyway?", standing(run).problem())
+            format!("{review}: {}. Continue anyway?", blocking_verdict(run).problem())
         }
         Question::Interrupted { step } => format!(
             "Step {step} was in progress when the session ended, and no check can tell how far \
@@ -259,8 +259,8 @@ async fn changes(io: &Io, run: &Run) -> String {
 async fn details(io: &Io, store: &Store, question: &Question) -> String {
     let run = store.run();
     let mut out = String::new();
-    if let Some(standing) = &run.reviews.standing {
-        out += &format!("Review: {}\n{}\n", standing.verdict.as_str(), standing.findings);
+    if let Some(review) = &run.reviews.blocking {
+        out += &format!("Review: {}\n{}\n", review.verdict.as_str(), review.findings);
     }
     let step = match question {
         Question::Gate { step }

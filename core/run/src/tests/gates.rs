@@ -191,7 +191,7 @@ fn findings_go_back_to_the_agent_as_often_as_the_file_allows() {
     assert_eq!(run.next(), Next::Ask(Question::Verdict { step: None }));
     // Without a verdict there are no findings to work on.
     run.0.reviews.rounds = 0;
-    run.0.reviews.standing.as_mut().expect("it blocks").verdict = Verdict::Missing;
+    run.0.reviews.blocking.as_mut().expect("it blocks").verdict = Verdict::Missing;
     assert_eq!(run.returnable_findings(), None);
 }
 

@@ -118,7 +118,7 @@ impl Run {
         // What was said about checks need not be about the same checks any more.
         self.0.unknown.remove("steps");
         self.0.reverified = false;
-        self.0.reviews.standing = None;
+        self.0.reviews.blocking = None;
         let done = self.steps.iter().filter(|s| s.status == StepStatus::Done).count();
         let text = format!("Adopted the edited workflow: {done} finished steps kept");
         self.log(at, "plan_adopted", None, text, "");

@@ -138,7 +138,7 @@ impl Run {
         }
         // The caller resumes only after every process has ended.
         self.0.acting = None;
-        self.0.reviews.standing = None;
+        self.0.reviews.blocking = None;
         // A rejection stands until the person who said no says yes.
         self.continue_unless_blocked();
         self.log(at, "run_resumed", None, "Resumed".to_owned(), "");
@@ -175,7 +175,7 @@ impl Run {
         }
         let unreviewed =
             self.settings.options.review_agent.is_some() && !self.reviews.finally_reviewed;
-        if self.reviews.standing.is_some() || unreviewed {
+        if self.reviews.blocking.is_some() || unreviewed {
             return Err(Refusal::Unfinished(Missing::Review));
         }
         if self.stale_step().is_some() || self.repeat_is_due() {

@@ -82,11 +82,11 @@ impl Run {
         let reviewed = self.reviews.last.as_ref().filter(|last| {
             last.step == Some(step) || (last.step.is_none() && step == self.last_step())
         });
-        let standing = self.reviews.standing.is_some() && reviewed.is_some();
+        let is_blocking = self.reviews.blocking.is_some() && reviewed.is_some();
         let waits = match &record.status {
             StepStatus::Done => {
                 let is_approved = record.gate.is_some_and(|g| g.decision == GateDecision::Approved);
-                is_completed || standing || !is_approved
+                is_completed || is_blocking || !is_approved
             }
             StepStatus::Blocked(BlockReason::HumanReview { .. } | BlockReason::ReviewRejected) => {
                 true
@@ -103,8 +103,8 @@ impl Run {
         self.demand_last_begun(step)?;
         let findings = reviewed.map(|last| last.findings.clone()).unwrap_or_default();
         let reason = text::one_line(reason);
-        if standing {
-            self.0.reviews.standing = None;
+        if is_blocking {
+            self.0.reviews.blocking = None;
         }
         self.0.reviews.rounds = 0;
         self.0.completed_at = None;
@@ -121,7 +121,7 @@ impl Run {
             let what = format!("no findings go back to the agent of step {step}");
             return Err(Refusal::NotDue { what });
         }
-        let blocking = self.0.reviews.standing.take();
+        let blocking = self.0.reviews.blocking.take();
         let findings = blocking.map(|review| review.findings).unwrap_or_default();
         self.0.reviews.rounds += 1;
         let (round, most) = (self.reviews.rounds, self.settings.evidence.review_rounds());
@@ -134,7 +134,7 @@ impl Run {
     /// The step whose agent can be told what the review that blocks the run has found; `None`: a person
     /// has to decide.
     pub fn returnable_findings(&self) -> Option<u32> {
-        let blocking = self.reviews.standing.as_ref().filter(|r| r.verdict == Verdict::Block)?;
+        let blocking = self.reviews.blocking.as_ref().filter(|r| r.verdict == Verdict::Block)?;
         let step = blocking.step.unwrap_or(self.last_step());
         let is_left = self.reviews.rounds < self.settings.evidence.review_rounds();
         let is_last = self.may_redo(step);
@@ -214,7 +214,7 @@ impl Run {
             self.pass_review(step);
             self.0.reviews.base = base;
         } else {
-            self.0.reviews.standing = Some(said);
+            self.0.reviews.blocking = Some(said);
             self.0.status = RunStatus::Paused;
         }
         let scope = step.map_or("final".to_owned(), |step| format!("step {step}"));
@@ -225,7 +225,7 @@ impl Run {
     }
 
     fn pass_review(&mut self, step: Option<u32>) {
-        self.0.reviews.standing = None;
+        self.0.reviews.blocking = None;
         self.0.reviews.rounds = 0;
         match step {
             Some(step) => self.0.reviews.reviewed_step = step,
@@ -235,16 +235,16 @@ impl Run {
 
     pub(super) fn accept_verdict(&mut self, at: Timestamp) -> Result<(), Refusal> {
         self.demand_unfinished("settle a review")?;
-        let Some(standing) = self.reviews.standing.clone() else {
+        let Some(review) = self.reviews.blocking.clone() else {
             return Err(Refusal::WrongRunStatus {
                 status: self.status.as_str(),
                 deed: "settle a review",
             });
         };
-        self.pass_review(standing.step);
+        self.pass_review(review.step);
         self.continue_unless_blocked();
-        let text = format!("Review verdict {} accepted by a person", standing.verdict.as_str());
-        self.log(at, "verdict_accepted", standing.step, text, "");
+        let text = format!("Review verdict {} accepted by a person", review.verdict.as_str());
+        self.log(at, "verdict_accepted", review.step, text, "");
         Ok(())
     }
 }

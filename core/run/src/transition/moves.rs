@@ -74,7 +74,7 @@ impl Run {
             record.results.clear();
             record.gate = None;
             self.0.reverified = false;
-            self.0.reviews.standing = None;
+            self.0.reviews.blocking = None;
             self.0.reviews.finally_reviewed = false;
             self.0.reviews.reviewed_step = self.reviews.reviewed_step.min(step - 1);
             let text = format!("↻ Step {step}: To be verified again: its work was left behind");

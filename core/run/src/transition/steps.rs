@@ -381,7 +381,7 @@ impl Run {
         record.last_failure = Some(LastFailure::new(reason_for_agent, output.unwrap_or_default()));
         self.make_stale(Stale::Again);
         // What was said about the work before is said anew about what comes of this.
-        self.0.reviews.standing = None;
+        self.0.reviews.blocking = None;
         self.0.reverified = false;
         self.continue_unless_blocked();
         let text = format!("↻ Step {step}: to be tried again: {reason}");

@@ -212,7 +212,7 @@ fn keeps_its_promises(before: &Run, event: &Event, after: &Run) {
             let open = gate_rule(after, record) == GateRule::Open;
             assert!(open || approved, "completed with an open gate");
         }
-        assert!(after.reviews.standing.is_none(), "completed against a verdict");
+        assert!(after.reviews.blocking.is_none(), "completed against a verdict");
         assert_eq!(after.stale_step(), None, "completed with a proof older than the work");
         assert!(after.reverified || !after.settings.options.reverify, "completed unconfirmed");
         let is_clean = after.reverified && after.verified_clean;
@@ -303,7 +303,7 @@ fn has_a_way_on(run: &Run, complete: &mut BTreeSet<String>) {
         if run.status == RunStatus::Paused
             && run.finish_intent.is_none()
             && !matches!(run.next(), Next::Ask(Question::Gate { .. } | Question::Review { .. }))
-            && run.reviews.standing.is_none()
+            && run.reviews.blocking.is_none()
         {
             run.apply(run.last_update, &Event::RunResumed).expect("a paused run can be resumed");
         }

@@ -4,7 +4,7 @@ use onloop_effect::is_within;
 use serde_json::{Map, Value, json};
 
 use super::answer::{self, FIX_ALL, QUICK_FIX, REWRITE, Ranges};
-use super::open::{Desk, EditorAbilities, Open, invalid, no_uri, not_open, position_in};
+use super::open::{EditorAbilities, Open, ServerState, invalid, no_uri, not_open, position_in};
 use onloop_syntax::diagnostic::{Edit, Span};
 use onloop_syntax::syntax::file_uri;
 use onloop_syntax::syntax::json_rpc::RpcError;
@@ -27,7 +27,11 @@ struct Asked<'a> {
 }
 
 /// Answers a request about a document. One that is no workflow has nothing of what is asked for.
-pub(super) fn request(desk: &mut Desk, method: &str, params: &Map<String, Value>) -> Answer {
+pub(super) fn request(
+    state: &mut ServerState,
+    method: &str,
+    params: &Map<String, Value>,
+) -> Answer {
     let answer: fn(&Asked<'_>) -> Answer = match method {
         "textDocument/hover" => hover,
         "textDocument/completion" => completion,
@@ -50,8 +54,8 @@ pub(super) fn request(desk: &mut Desk, method: &str, params: &Map<String, Value>
     };
     let item = params.get("textDocument").unwrap_or(&Value::Null);
     let uri = item.get("uri").and_then(Value::as_str).ok_or_else(no_uri)?;
-    let client = desk.client;
-    let open = desk.documents.get_mut(uri).ok_or_else(not_open)?;
+    let client = state.client;
+    let open = state.documents.get_mut(uri).ok_or_else(not_open)?;
     if open.reading().is_none() {
         return Ok(Value::Null);
     }
@@ -65,7 +69,7 @@ pub(super) fn request(desk: &mut Desk, method: &str, params: &Map<String, Value>
         reading,
         places: Ranges { document: &document, encoding: client.encoding },
         client,
-        folders: &desk.folders,
+        folders: &state.folders,
         params,
     })
 }

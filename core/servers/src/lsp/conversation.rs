@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::de::Error;
 use serde_json::{Map, Value, json};
 
-use super::open::{Desk, EditorAbilities, Open, invalid, no_uri, not_open};
+use super::open::{EditorAbilities, Open, ServerState, invalid, no_uri, not_open};
 use super::{answer, ask};
 use onloop_effect::Exit;
 use onloop_syntax::limits;
@@ -51,7 +51,7 @@ struct Waiting {
 pub struct Conversation {
     phase: Phase,
     waiting: VecDeque<Waiting>,
-    desk: Desk,
+    state: ServerState,
 }
 
 impl Conversation {
@@ -123,9 +123,9 @@ impl Conversation {
 
     /// What the editor is to be told of documents that have changed, once for each.
     pub fn settle(&mut self) -> Vec<Value> {
-        let client = self.desk.client;
+        let client = self.state.client;
         let mut messages = Vec::new();
-        for (uri, open) in &mut self.desk.documents {
+        for (uri, open) in &mut self.state.documents {
             if !std::mem::take(&mut open.is_new) {
                 continue;
             }
@@ -154,7 +154,7 @@ impl Conversation {
                 self.phase = Phase::ShutDown;
                 Ok(Value::Null)
             }
-            (Phase::Running, _) => ask::request(&mut self.desk, method, params),
+            (Phase::Running, _) => ask::request(&mut self.state, method, params),
             (Phase::ShutDown, _) => {
                 Err(json_rpc::invalid("after `shutdown` only `exit` is expected"))
             }
@@ -166,7 +166,7 @@ impl Conversation {
         let capabilities = params.get("capabilities").unwrap_or(&Value::Null);
         let has = |path: &str| capabilities.pointer(path) == Some(&Value::Bool(true));
         let text = "/textDocument";
-        self.desk.client = EditorAbilities {
+        self.state.client = EditorAbilities {
             encoding: encoding(capabilities),
             has_document_changes: has("/workspace/workspaceEdit/documentChanges"),
             has_snippets: has(&format!("{text}/completion/completionItem/snippetSupport")),
@@ -182,13 +182,13 @@ impl Conversation {
         let root = params.get("rootUri").filter(|_| named.is_none_or(Vec::is_empty));
         let uris = named.into_iter().flatten().filter_map(|folder| folder.get("uri")).chain(root);
         self.add_folders(uris);
-        answer::initialized(self.desk.client)
+        answer::initialized(self.state.client)
     }
 
     fn add_folders<'v>(&mut self, uris: impl Iterator<Item = &'v Value>) {
         let paths = uris.filter_map(|uri| file_uri::path_of(uri.as_str()?));
-        self.desk.folders.extend(paths.map(|path| path.trim_end_matches('/').to_owned()));
-        self.desk.folders.truncate(limits::LSP_FOLDERS);
+        self.state.folders.extend(paths.map(|path| path.trim_end_matches('/').to_owned()));
+        self.state.folders.truncate(limits::LSP_FOLDERS);
     }
 
     fn notified(&mut self, method: &str, params: &Map<String, Value>) -> Option<Handled> {
@@ -222,21 +222,21 @@ impl Conversation {
             let limit = limits::LSP_DOCUMENT_BYTES;
             return Err(invalid(&format!("a document has at most {limit} bytes")));
         }
-        let is_known = self.desk.documents.contains_key(uri);
-        if !is_known && self.desk.documents.len() >= limits::LSP_DOCUMENTS {
+        let is_known = self.state.documents.contains_key(uri);
+        if !is_known && self.state.documents.len() >= limits::LSP_DOCUMENTS {
             let limit = limits::LSP_DOCUMENTS;
             return Err(invalid(&format!("{limit} documents are open already")));
         }
         let version = item.get("version").and_then(Value::as_i64).unwrap_or(0);
-        self.desk.documents.insert(uri.to_owned(), Open::new(uri, version, text.to_owned()));
+        self.state.documents.insert(uri.to_owned(), Open::new(uri, version, text.to_owned()));
         Ok(())
     }
 
     fn changed(&mut self, params: &Map<String, Value>) -> Result<(), RpcError> {
         let item = params.get("textDocument").unwrap_or(&Value::Null);
         let uri = item.get("uri").and_then(Value::as_str).ok_or_else(no_uri)?;
-        let encoding = self.desk.client.encoding;
-        let open = self.desk.documents.get_mut(uri).ok_or_else(not_open)?;
+        let encoding = self.state.client.encoding;
+        let open = self.state.documents.get_mut(uri).ok_or_else(not_open)?;
         let changes = params.get("contentChanges").and_then(Value::as_array);
         let changes = changes.ok_or_else(|| invalid("`contentChanges` must be a list"))?;
         let version = item.get("version").and_then(Value::as_i64).unwrap_or(open.version + 1);
@@ -246,7 +246,7 @@ impl Conversation {
     /// What was found in a document that is closed is shown no longer.
     fn closed(&mut self, params: &Map<String, Value>) -> Option<Handled> {
         let uri = params.get("textDocument")?.get("uri")?.as_str()?;
-        let open = self.desk.documents.remove(uri)?;
+        let open = self.state.documents.remove(uri)?;
         open.has_shown.then(|| Handled::Send(published(uri, None, Vec::new())))
     }
 
@@ -259,7 +259,7 @@ impl Conversation {
         for uri in list("removed") {
             let path = uri.as_str().and_then(file_uri::path_of);
             let path = path.as_deref().map(|path| path.trim_end_matches('/'));
-            self.desk.folders.retain(|folder| Some(folder.as_str()) != path);
+            self.state.folders.retain(|folder| Some(folder.as_str()) != path);
         }
         self.add_folders(list("added").into_iter());
         Ok(())

@@ -25,7 +25,7 @@ pub(super) struct EditorAbilities {
 
 /// What is known of the editor and of what it has open.
 #[derive(Debug, Default)]
-pub(super) struct Desk {
+pub(super) struct ServerState {
     pub client: EditorAbilities,
     /// Where the editor works: absolute paths.
     pub folders: Vec<String>,

@@ -29,7 +29,7 @@ pub(super) enum Admitted {
     /// Get a file that says nothing about this machine.
     File(File),
     /// See the button that exchanges the key.
-    DecisionChannel { key: String },
+    SignInPage { key: String },
     /// Have a key exchanged for a session.
     SignIn { key: String, is_https: bool },
     /// See something, with this query.
@@ -48,7 +48,7 @@ pub(super) enum File {
 
 /// Why a call is turned away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TurnedAway {
+pub(super) enum Rejected {
     /// It is not a request of ours.
     Malformed,
     /// It is neither `GET` nor `POST`.
@@ -81,7 +81,7 @@ struct Key {
 }
 
 /// The state of who may come in.
-pub(super) struct Doorkeeper {
+pub(super) struct AuthGuard {
     secret: Vec<u8>,
     port: u16,
     /// Another address under which a browser reaches us, such as that of a proxy.
@@ -110,10 +110,10 @@ impl Outside {
     }
 }
 
-impl Doorkeeper {
+impl AuthGuard {
     /// No session is open yet. `secret` is unpredictable.
-    pub(super) fn new(port: u16, secret: Vec<u8>, outside: Option<Outside>) -> Doorkeeper {
-        Doorkeeper { secret, port, outside, key: None, open: Vec::new(), made: 0 }
+    pub(super) fn new(port: u16, secret: Vec<u8>, outside: Option<Outside>) -> AuthGuard {
+        AuthGuard { secret, port, outside, key: None, open: Vec::new(), made: 0 }
     }
 
     /// The path below which everything lies, without a slash at its end.
@@ -168,16 +168,16 @@ impl Doorkeeper {
     }
 
     /// What `call` may do.
-    pub(super) fn judge(&mut self, now: Timestamp, call: &WebCall) -> Result<Admitted, TurnedAway> {
+    pub(super) fn judge(&mut self, now: Timestamp, call: &WebCall) -> Result<Admitted, Rejected> {
         let origin = self.origin(call)?;
         let is_post = match call.method.as_str() {
             "GET" => false,
             "POST" => true,
-            _ => return Err(TurnedAway::Method),
+            _ => return Err(Rejected::Method),
         };
         let (path, query) = call.target.split_once('?').unwrap_or((&call.target, ""));
         if !path.starts_with('/') {
-            return Err(TurnedAway::Malformed);
+            return Err(Rejected::Malformed);
         }
         if is_post {
             self.judge_change(now, call, &origin, path)
@@ -187,14 +187,14 @@ impl Doorkeeper {
     }
 
     /// The origin of our own pages, under the name by which this call came.
-    fn origin(&self, call: &WebCall) -> Result<String, TurnedAway> {
-        let host = call.header("host").ok_or(TurnedAway::Host)?.to_ascii_lowercase();
+    fn origin(&self, call: &WebCall) -> Result<String, Rejected> {
+        let host = call.header("host").ok_or(Rejected::Host)?.to_ascii_lowercase();
         let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", self.port));
         if own.contains(&host) {
             return Ok(format!("http://{host}"));
         }
         let outside = self.outside.as_ref().filter(|outside| outside.host == host);
-        let Outside { scheme, host } = outside.ok_or(TurnedAway::Host)?;
+        let Outside { scheme, host } = outside.ok_or(Rejected::Host)?;
         Ok(format!("{scheme}://{host}"))
     }
 
@@ -204,7 +204,7 @@ impl Doorkeeper {
         call: &WebCall,
         path: &str,
         query: &str,
-    ) -> Result<Admitted, TurnedAway> {
+    ) -> Result<Admitted, Rejected> {
         match path {
             "/app.js" => return Ok(Admitted::File(File::Script)),
             "/app.css" => return Ok(Admitted::File(File::Style)),
@@ -216,15 +216,15 @@ impl Doorkeeper {
             let is_it = self.key.as_ref().is_some_and(|k| k.digest == digest(key.as_bytes()));
             let is_live = is_it && self.has_key(now);
             return is_live
-                .then(|| Admitted::DecisionChannel { key: key.to_owned() })
-                .ok_or(TurnedAway::SignedOut);
+                .then(|| Admitted::SignInPage { key: key.to_owned() })
+                .ok_or(Rejected::SignedOut);
         }
         let (session, path) = self.session(now, call, path)?;
         // A page of somebody else may lead to ours, and do nothing else with it.
         let is_theirs = call.header("sec-fetch-site").is_some_and(|site| site == "cross-site");
         let leads = call.header("sec-fetch-mode").is_none_or(|mode| mode == "navigate");
         if is_theirs && !leads {
-            return Err(TurnedAway::Origin);
+            return Err(Rejected::Origin);
         }
         Ok(Admitted::See { session, path, query: query.to_owned() })
     }
@@ -235,18 +235,18 @@ impl Doorkeeper {
         call: &WebCall,
         origin: &str,
         path: &str,
-    ) -> Result<Admitted, TurnedAway> {
+    ) -> Result<Admitted, Rejected> {
         let site = call.header("sec-fetch-site").unwrap_or("same-origin");
         if call.header("origin") != Some(origin) || site != "same-origin" {
-            return Err(TurnedAway::Origin);
+            return Err(Rejected::Origin);
         }
         let kind = call.header("content-type").unwrap_or_default();
         if kind.split(';').next().unwrap_or_default().trim() != "application/x-www-form-urlencoded"
         {
-            return Err(TurnedAway::Malformed);
+            return Err(Rejected::Malformed);
         }
         let form = std::str::from_utf8(&call.body).ok().and_then(Fields::read);
-        let form = form.ok_or(TurnedAway::Malformed)?;
+        let form = form.ok_or(Rejected::Malformed)?;
         if path == "/in" {
             let (key, is_https) = (form.get("key").to_owned(), origin.starts_with("https:"));
             return Ok(Admitted::SignIn { key, is_https });
@@ -254,7 +254,7 @@ impl Doorkeeper {
         let (session, path) = self.session(now, call, path)?;
         let expected = self.form_token(session, &path);
         if digest(form.get("form").as_bytes()) != digest(expected.as_bytes()) {
-            return Err(TurnedAway::Fields);
+            return Err(Rejected::Fields);
         }
         Ok(Admitted::Change { session, path, form })
     }
@@ -265,9 +265,9 @@ impl Doorkeeper {
         now: Timestamp,
         call: &WebCall,
         path: &str,
-    ) -> Result<(SignedIn, String), TurnedAway> {
+    ) -> Result<(SignedIn, String), Rejected> {
         let path = path.strip_prefix(self.root().as_str()).filter(|rest| rest.starts_with('/'));
-        let path = path.ok_or(TurnedAway::SignedOut)?.to_owned();
+        let path = path.ok_or(Rejected::SignedOut)?.to_owned();
         self.open.retain(|open| now < open.until);
         let cookies = call.headers.iter().filter(|(name, _)| name == "cookie");
         let pairs = cookies.flat_map(|(_, value)| value.split(';'));
@@ -279,7 +279,7 @@ impl Doorkeeper {
                 return Ok((session, path));
             }
         }
-        Err(TurnedAway::SignedOut)
+        Err(Rejected::SignedOut)
     }
 
     fn cookie(&self, value: &str) -> String {

@@ -6,7 +6,7 @@ mod show;
 
 use super::answer::{Content, answer, data, elsewhere, with_cookie};
 use super::form::Fields;
-use super::guard::{Admitted, Doorkeeper, File, Outside, SignedIn, TurnedAway};
+use super::guard::{Admitted, AuthGuard, File, Outside, Rejected, SignedIn};
 use super::route::{Act, Sight, act, place};
 use onloop_documents::page::web as page;
 use onloop_effect::{CallAnswer, Exit, Failure, FailureKind, Io, WebCall};
@@ -53,7 +53,7 @@ pub async fn web(io: &Io, args: &WebArgs) -> Result<Exit, CommandError> {
         io: io.clone(),
         port,
         proxy,
-        guard: Doorkeeper::new(port, secret, outside),
+        guard: AuthGuard::new(port, secret, outside),
         watcher: ChangeWatcher::default(),
         streams: Vec::new(),
         looked: io.now(),
@@ -68,7 +68,7 @@ struct Server {
     io: Io,
     port: u16,
     proxy: Option<String>,
-    guard: Doorkeeper,
+    guard: AuthGuard,
     watcher: ChangeWatcher,
     streams: Vec<Stream>,
     /// When it was last looked whether something has changed.
@@ -169,7 +169,7 @@ impl Server {
             Admitted::File(File::Script) => answer(200, Content::Script, page::SCRIPT),
             Admitted::File(File::Style) => answer(200, Content::Style, page::STYLE),
             Admitted::File(File::Picture) => answer(200, Content::Picture, page::ICON),
-            Admitted::DecisionChannel { key } => answer(200, Content::Page, &page::door_page(&key)),
+            Admitted::SignInPage { key } => answer(200, Content::Page, &page::sign_in_page(&key)),
             Admitted::SignIn { key, is_https } => self.sign_in(&key, is_https).await,
             Admitted::See { session, path, query } => match place(&path, &query) {
                 Some(Sight::Events { id, seen }) => {
@@ -212,8 +212,8 @@ impl Server {
         }
     }
 
-    async fn refused(&mut self, call: &WebCall, refusal: TurnedAway) -> CallAnswer {
-        if refusal != TurnedAway::SignedOut {
+    async fn refused(&mut self, call: &WebCall, refusal: Rejected) -> CallAnswer {
+        if refusal != Rejected::SignedOut {
             return refused(refusal);
         }
         // A person who has no link any more gets one where only they can read it.
@@ -258,28 +258,28 @@ fn signed_out() -> CallAnswer {
     answer(401, Content::Page, &page)
 }
 
-fn refused(refusal: TurnedAway) -> CallAnswer {
+fn refused(refusal: Rejected) -> CallAnswer {
     let (status, title, why) = match refusal {
-        TurnedAway::Malformed => (400, "Not understood", "The request could not be read."),
-        TurnedAway::Method => (405, "Not understood", "Only GET and POST are understood."),
-        TurnedAway::Host => (
+        Rejected::Malformed => (400, "Not understood", "The request could not be read."),
+        Rejected::Method => (405, "Not understood", "Only GET and POST are understood."),
+        Rejected::Host => (
             403,
             "Not under this name",
             "Open the page under the very address that onloop web has printed. Behind a proxy start it with \
              --proxy and the address of the proxy.",
         ),
-        TurnedAway::Origin => {
+        Rejected::Origin => {
             (403, "Nothing was changed", "The request did not come from a page of onloop.")
         }
-        TurnedAway::Fields => (
+        Rejected::Fields => (
             403,
             "Nothing was changed",
             "The form is an old one or not yours. Go back, reload the page and decide again.",
         ),
-        TurnedAway::SignedOut => return signed_out(),
+        Rejected::SignedOut => return signed_out(),
     };
     let mut answer = answer(status, Content::Page, &page::notice_page(title, &[why], None));
-    if refusal == TurnedAway::Method {
+    if refusal == Rejected::Method {
         answer.headers.push(("allow".to_owned(), "GET, POST".to_owned()));
     }
     answer

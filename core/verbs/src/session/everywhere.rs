@@ -29,7 +29,7 @@ fn card<'c>(
     calls: impl Iterator<Item = &'c CallCard>,
     here: &str,
 ) -> String {
-    let (symbol, how) = match session.standing {
+    let (symbol, how) = match session.activity {
         SessionStatus::Waits => ("⏸", "waits for you"),
         SessionStatus::Unreadable => ("✗", "cannot be read"),
         SessionStatus::Limited => ("⏳", "is not served"),
@@ -74,7 +74,7 @@ fn card<'c>(
         add("decision", &format!("{} {}", decision.at.to_rfc3339(), decision.text));
     }
     add("cost", session.used.as_deref().unwrap_or_default());
-    let is_over = session.standing == SessionStatus::Ended;
+    let is_over = session.activity == SessionStatus::Ended;
     if let Some(resume) = session.resume.as_deref().filter(|_| !is_over) {
         // Clients find a conversation only in its folder.
         let is_command = !resume.starts_with("the ");

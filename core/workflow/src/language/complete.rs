@@ -141,7 +141,7 @@ fn spot<'t>(reading: Reading<'t>, offset: usize) -> Option<Spot<'t>> {
     let (section, siblings) = match in_front {
         true if content > 0 => return None,
         true => (Section::Frontmatter, fields.iter().collect()),
-        false => surroundings(reading, fields, line, dash, content)?,
+        false => enclosing_section(reading, fields, line, dash, content)?,
     };
     let written = &text[content..];
     let is_name =
@@ -166,7 +166,7 @@ fn spot<'t>(reading: Reading<'t>, offset: usize) -> Option<Spot<'t>> {
 }
 
 /// The section of a step's line, and the fields of the same object.
-fn surroundings<'t>(
+fn enclosing_section<'t>(
     reading: Reading<'t>,
     fields: &'t [FieldPlace],
     line: Span,

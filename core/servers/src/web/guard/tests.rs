@@ -9,8 +9,8 @@ fn at(minutes: i64) -> Timestamp {
     Timestamp::from_millis(1_795_424_400_000 + minutes * 60_000)
 }
 
-fn guard() -> Doorkeeper {
-    Doorkeeper::new(PORT, vec![7; 32], Outside::read("https://box.example:444/"))
+fn guard() -> AuthGuard {
+    AuthGuard::new(PORT, vec![7; 32], Outside::read("https://box.example:444/"))
 }
 
 fn call(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> WebCall {
@@ -27,7 +27,7 @@ const HOST: (&str, &str) = ("host", "127.0.0.1:8787");
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
 /// A guard with one browser that is signed in, and its cookie as the browser sends it back.
-fn signed_in() -> (Doorkeeper, String) {
+fn signed_in() -> (AuthGuard, String) {
     let mut guard = guard();
     let key = guard.new_key(at(0));
     let set = guard.sign_in(at(0), &key, false).unwrap();
@@ -37,10 +37,10 @@ fn signed_in() -> (Doorkeeper, String) {
 
 /// A change that is all right, with these headers in place of the usual ones of the same name.
 fn change(
-    guard: &mut Doorkeeper,
+    guard: &mut AuthGuard,
     cookie: &str,
     headers: &[(&str, &str)],
-) -> Result<Admitted, TurnedAway> {
+) -> Result<Admitted, Rejected> {
     let session = SignedIn(digest(cookie.strip_prefix("onloop=").unwrap_or("").as_bytes()));
     let token = guard.form_token(session, "/out");
     let usual = [HOST, FORM, ("origin", ORIGIN), ("cookie", cookie)];
@@ -80,12 +80,12 @@ fn looking_at_the_link_uses_nothing_up() {
     let key = guard.new_key(at(0));
     for _ in 0..3 {
         let looked = guard.judge(at(1), &call("GET", &format!("/in/{key}"), &[HOST], ""));
-        assert_eq!(looked, Ok(Admitted::DecisionChannel { key: key.clone() }));
+        assert_eq!(looked, Ok(Admitted::SignInPage { key: key.clone() }));
     }
     let late = guard.judge(at(11), &call("GET", &format!("/in/{key}"), &[HOST], ""));
-    assert_eq!(late, Err(TurnedAway::SignedOut));
+    assert_eq!(late, Err(Rejected::SignedOut));
     let wrong = guard.judge(at(1), &call("GET", "/in/olw_0", &[HOST], ""));
-    assert_eq!(wrong, Err(TurnedAway::SignedOut));
+    assert_eq!(wrong, Err(Rejected::SignedOut));
     let body = format!("key={key}");
     let headers = [HOST, FORM, ("origin", ORIGIN)];
     let posted = guard.judge(at(1), &call("POST", "/in", &headers, &body));
@@ -114,12 +114,12 @@ fn only_our_names_are_answered() {
             guard.judge(at(1), &call("GET", &target, &[("host", host), ("cookie", &cookie)], ""));
         assert_eq!(judged.is_ok(), expected, "{host}: {judged:?}");
         if !expected {
-            assert_eq!(judged, Err(TurnedAway::Host), "{host}");
+            assert_eq!(judged, Err(Rejected::Host), "{host}");
         }
     }
     let twice = [HOST, ("host", "evil.example"), ("cookie", &cookie)];
-    assert_eq!(guard.judge(at(1), &call("GET", &target, &twice, "")), Err(TurnedAway::Host));
-    assert_eq!(guard.judge(at(1), &call("GET", "/style.css", &[], "")), Err(TurnedAway::Host));
+    assert_eq!(guard.judge(at(1), &call("GET", &target, &twice, "")), Err(Rejected::Host));
+    assert_eq!(guard.judge(at(1), &call("GET", "/style.css", &[], "")), Err(Rejected::Host));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn nothing_is_seen_without_the_cookie_and_the_place() {
         let judged = guard.judge(at(1), &call("GET", &target, &[HOST, ("cookie", sent)], ""));
         assert_eq!(judged.is_ok(), expected, "{target}: {judged:?}");
         if !expected {
-            assert_eq!(judged, Err(TurnedAway::SignedOut));
+            assert_eq!(judged, Err(Rejected::SignedOut));
         }
     }
     // Another server of this machine may have set a cookie of the same name.
@@ -154,7 +154,7 @@ fn nothing_is_seen_without_the_cookie_and_the_place() {
     let judged = guard.judge(at(1), &call("GET", &target, &[HOST, ("cookie", &both)], "")).unwrap();
     let Admitted::See { path, query, .. } = judged else { panic!("{judged:?}") };
     assert_eq!((path.as_str(), query.as_str()), ("/run/x", "from=2"));
-    let other = Doorkeeper::new(PORT, vec![8; 32], None);
+    let other = AuthGuard::new(PORT, vec![8; 32], None);
     assert_ne!(other.root(), root);
     let theirs = [
         HOST,
@@ -163,7 +163,7 @@ fn nothing_is_seen_without_the_cookie_and_the_place() {
         ("sec-fetch-mode", "no-cors"),
     ];
     let judged = guard.judge(at(1), &call("GET", &format!("{root}/"), &theirs, ""));
-    assert_eq!(judged, Err(TurnedAway::Origin));
+    assert_eq!(judged, Err(Rejected::Origin));
 }
 
 #[test]
@@ -172,19 +172,19 @@ fn only_a_form_of_ours_changes_something() {
     assert!(matches!(change(&mut guard, &cookie, &[]), Ok(Admitted::Change { .. })));
     let same = [("sec-fetch-site", "same-origin")];
     assert!(matches!(change(&mut guard, &cookie, &same), Ok(Admitted::Change { .. })));
-    let table: [(&[(&str, &str)], TurnedAway); 12] = [
-        (&[("host", "evil.example:8787")], TurnedAway::Host),
-        (&[("origin", "")], TurnedAway::Origin),
-        (&[("origin", "null")], TurnedAway::Origin),
-        (&[("origin", "http://evil.example")], TurnedAway::Origin),
-        (&[("origin", "http://127.0.0.1:3000")], TurnedAway::Origin),
-        (&[("origin", "https://127.0.0.1:8787")], TurnedAway::Origin),
-        (&[("host", "localhost:8787")], TurnedAway::Origin),
-        (&[("sec-fetch-site", "cross-site")], TurnedAway::Origin),
-        (&[("sec-fetch-site", "same-site")], TurnedAway::Origin),
-        (&[("sec-fetch-site", "none")], TurnedAway::Origin),
-        (&[("content-type", "text/plain")], TurnedAway::Malformed),
-        (&[("cookie", "onloop=olw_0")], TurnedAway::SignedOut),
+    let table: [(&[(&str, &str)], Rejected); 12] = [
+        (&[("host", "evil.example:8787")], Rejected::Host),
+        (&[("origin", "")], Rejected::Origin),
+        (&[("origin", "null")], Rejected::Origin),
+        (&[("origin", "http://evil.example")], Rejected::Origin),
+        (&[("origin", "http://127.0.0.1:3000")], Rejected::Origin),
+        (&[("origin", "https://127.0.0.1:8787")], Rejected::Origin),
+        (&[("host", "localhost:8787")], Rejected::Origin),
+        (&[("sec-fetch-site", "cross-site")], Rejected::Origin),
+        (&[("sec-fetch-site", "same-site")], Rejected::Origin),
+        (&[("sec-fetch-site", "none")], Rejected::Origin),
+        (&[("content-type", "text/plain")], Rejected::Malformed),
+        (&[("cookie", "onloop=olw_0")], Rejected::SignedOut),
     ];
     for (headers, expected) in table {
         assert_eq!(change(&mut guard, &cookie, headers), Err(expected), "{headers:?}");
@@ -211,7 +211,7 @@ fn a_form_is_good_for_one_browser_and_one_purpose() {
         let judged = guard.judge(at(1), &call("POST", &target, &headers, &format!("form={token}")));
         assert_eq!(judged.is_ok(), expected, "{judged:?}");
         if !expected {
-            assert_eq!(judged, Err(TurnedAway::Fields));
+            assert_eq!(judged, Err(Rejected::Fields));
         }
     }
 }
@@ -220,19 +220,19 @@ fn a_form_is_good_for_one_browser_and_one_purpose() {
 fn who_has_signed_out_or_stays_away_is_out() {
     let (mut guard, cookie) = signed_in();
     let root = guard.root();
-    let look = |guard: &mut Doorkeeper, minutes: i64| {
+    let look = |guard: &mut AuthGuard, minutes: i64| {
         guard
             .judge(at(minutes), &call("GET", &format!("{root}/"), &[HOST, ("cookie", &cookie)], ""))
     };
     assert!(look(&mut guard, 11 * 60).is_ok());
     assert!(look(&mut guard, 22 * 60).is_ok(), "a call prolongs the session");
-    assert_eq!(look(&mut guard, 35 * 60), Err(TurnedAway::SignedOut));
+    assert_eq!(look(&mut guard, 35 * 60), Err(Rejected::SignedOut));
     let (mut guard, cookie) = signed_in();
     let Ok(Admitted::Change { session, .. }) = change(&mut guard, &cookie, &[]) else {
         panic!("it is a change");
     };
     assert!(guard.sign_out(session).starts_with("onloop=; Path=/"));
-    assert_eq!(change(&mut guard, &cookie, &[]), Err(TurnedAway::SignedOut));
+    assert_eq!(change(&mut guard, &cookie, &[]), Err(Rejected::SignedOut));
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn the_seventeenth_browser_signs_out_the_first() {
         guard.sign_in(at(0), &key, false).unwrap();
     }
     assert_eq!(guard.open.len(), limits::WEB_SESSIONS);
-    assert_eq!(change(&mut guard, &first, &[]), Err(TurnedAway::SignedOut));
+    assert_eq!(change(&mut guard, &first, &[]), Err(Rejected::SignedOut));
 }
 
 #[test]
@@ -270,13 +270,10 @@ fn who_stays_away_makes_room_before_anybody_is_signed_out() {
 fn nothing_but_get_and_post_is_understood() {
     let mut guard = guard();
     for method in ["HEAD", "PUT", "DELETE", "OPTIONS", "get", ""] {
-        assert_eq!(guard.judge(at(0), &call(method, "/", &[HOST], "")), Err(TurnedAway::Method));
+        assert_eq!(guard.judge(at(0), &call(method, "/", &[HOST], "")), Err(Rejected::Method));
     }
     for target in ["", "*", "http://127.0.0.1:8787/"] {
-        assert_eq!(
-            guard.judge(at(0), &call("GET", target, &[HOST], "")),
-            Err(TurnedAway::Malformed)
-        );
+        assert_eq!(guard.judge(at(0), &call("GET", target, &[HOST], "")), Err(Rejected::Malformed));
     }
 }
 

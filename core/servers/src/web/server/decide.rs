@@ -52,7 +52,7 @@ impl RunAction {
 impl Server {
     /// Does what a form asks for with a run, and answers what was said.
     pub(super) async fn act_on_run(&mut self, id: &str, form: &Fields) -> CallAnswer {
-        let Some(action) = RunAction::read(form) else { return refused(TurnedAway::Malformed) };
+        let Some(action) = RunAction::read(form) else { return refused(Rejected::Malformed) };
         let step = form.get("step").parse().unwrap_or_default();
         let (id, seen) = (id.to_owned(), form.get("seen").to_owned());
         // A decision compares the record itself, and a run that is to be stopped changes all the time.
@@ -75,7 +75,7 @@ impl Server {
         let deny = match form.get("answer") {
             "allow" => false,
             "deny" => true,
-            _ => return refused(TurnedAway::Malformed),
+            _ => return refused(Rejected::Malformed),
         };
         // The beginning of an id is enough at a terminal; here it is the whole.
         let board = self.watcher.look(&self.io).await;

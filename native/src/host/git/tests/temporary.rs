@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const FOUND_FROM_BELOW: [&str; 3] = [".git", ".agentize.yaml", ".agentize.local.yaml"];
 
 /// A new temporary folder. It is in the system's folder for such, or, where that lies in a
-/// repository or below somebody's rules, in another one: the product is right to look upwards,
+/// repository or below somebody's rules, in another one: the product is right to look up,
 /// and no variable stops it.
 ///
 /// # Panics
