@@ -13,8 +13,41 @@ use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout;
 pub(crate) use seen::{IssueText, Openness, ServerCheck, ServerResult, ServerReview, Sighting};
 
-/// What a program said, or why it could not answer.
-pub(crate) type Answer<T> = Result<Result<T, String>, CommandError>;
+/// Why a server gave no answer.
+#[derive(Debug)]
+pub(crate) enum ForgeError {
+    /// The reason, in the words of its program or about it.
+    NoAnswer(String),
+    /// The program could not be started, or a person interrupted it.
+    Failed(CommandError),
+}
+
+impl ForgeError {
+    /// The reason why the server gave no answer.
+    ///
+    /// # Errors
+    ///
+    /// [`ForgeError::Failed`].
+    pub(crate) fn reason(self) -> Result<String, CommandError> {
+        match self {
+            ForgeError::NoAnswer(why) => Ok(why),
+            ForgeError::Failed(error) => Err(error),
+        }
+    }
+}
+
+impl From<CommandError> for ForgeError {
+    fn from(error: CommandError) -> ForgeError {
+        ForgeError::Failed(error)
+    }
+}
+
+fn no_answer<T>(why: impl Into<String>) -> Result<T, ForgeError> {
+    Err(ForgeError::NoAnswer(why.into()))
+}
+
+/// An answer, or why there is none.
+pub(crate) type Answer<T> = Result<T, ForgeError>;
 
 /// A kind of server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +152,7 @@ impl Forge {
 
     /// Finds out whether the program is there and logged in.
     pub(crate) async fn is_ready(self, io: &Io, folder: &str) -> Answer<()> {
-        let said = self.ask(io, folder, Call::new(&["auth", "status"])).await?;
-        Ok(said.map(drop))
+        self.ask(io, folder, Call::new(&["auth", "status"])).await.map(drop)
     }
 
     /// Reads an issue: `name` is its number or its address.
@@ -129,17 +161,14 @@ impl Forge {
             Forge::GitHub => vec![github::issue(name)],
             Forge::GitLab => match gitlab::issue(name) {
                 Some(calls) => calls,
-                None => return Ok(Err("this is not the address of an issue".to_owned())),
+                None => return no_answer("this is not the address of an issue"),
             },
         };
         let mut said = Vec::new();
         for call in calls {
-            match self.ask(io, folder, call).await? {
-                Ok(answer) => said.push(answer),
-                Err(why) => return Ok(Err(why)),
-            }
+            said.push(self.ask(io, folder, call).await?);
         }
-        Ok(self.read_issue(&said).ok_or_else(|| self.misunderstood("an issue")))
+        self.read_issue(&said).ok_or_else(|| self.misunderstood("an issue"))
     }
 
     /// The issue in what its program has printed.
@@ -161,7 +190,7 @@ impl Forge {
             Forge::GitHub => (github::open_one(ends), github::parse_address),
             Forge::GitLab => (gitlab::open_one(ends), gitlab::parse_open_one),
         };
-        Ok(self.ask(io, folder, call).await?.map(|said| parse(&said)))
+        Ok(parse(&self.ask(io, folder, call).await?))
     }
 
     /// Opens a pull request and returns its address.
@@ -177,9 +206,8 @@ impl Forge {
             Forge::GitLab => (gitlab::open(ends, words), gitlab::parse_address),
         };
         let said = self.ask(io, folder, call).await?;
-        Ok(said.and_then(|said| {
-            parse(&said).ok_or_else(|| format!("{} named no address", self.program()))
-        }))
+        let unnamed = || ForgeError::NoAnswer(format!("{} named no address", self.program()));
+        parse(&said).ok_or_else(unnamed)
     }
 
     /// Replaces the text of a pull request.
@@ -196,52 +224,42 @@ impl Forge {
         match self {
             Forge::GitHub => {
                 let said = self.ask(io, folder, github::look(url)).await?;
-                let seen = said.and_then(|said| {
-                    github::parse_look(&said).ok_or_else(|| self.misunderstood("a pull request"))
-                });
-                match seen {
-                    Ok(seen) if seen.has_unpassed() => {
-                        let said = self.ask(io, folder, github::required(url)).await?;
-                        Ok(self.with_required(seen, said))
+                let seen = github::parse_look(&said);
+                let seen = seen.ok_or_else(|| self.misunderstood("a pull request"))?;
+                match seen.has_unpassed() {
+                    true => {
+                        let said = self.ask(io, folder, github::required(url)).await;
+                        self.with_required(seen, said)
                     }
-                    seen => Ok(seen),
+                    false => Ok(seen),
                 }
             }
             Forge::GitLab => {
                 let Some(call) = gitlab::look(url) else {
-                    return Ok(Err("this is not the address of a merge request".to_owned()));
+                    return no_answer("this is not the address of a merge request");
                 };
-                let said = match self.ask(io, folder, call).await? {
-                    Ok(said) => said,
-                    Err(why) => return Ok(Err(why)),
-                };
+                let said = self.ask(io, folder, call).await?;
                 let jobs = match gitlab::jobs(url, &said) {
-                    None => Ok("[]".to_owned()),
+                    None => "[]".to_owned(),
                     Some(call) => self.ask(io, folder, call).await?,
                 };
-                Ok(jobs.and_then(|jobs| {
-                    gitlab::parse_look(&said, &jobs)
-                        .ok_or_else(|| self.misunderstood("a merge request"))
-                }))
+                let seen = gitlab::parse_look(&said, &jobs);
+                seen.ok_or_else(|| self.misunderstood("a merge request"))
             }
         }
     }
 
     /// Marks the checks that a merge does not need, where the server says which it needs: otherwise all
     /// of them count.
-    fn with_required(
-        self,
-        seen: Sighting,
-        said: Result<String, String>,
-    ) -> Result<Sighting, String> {
+    fn with_required(self, seen: Sighting, said: Answer<String>) -> Answer<Sighting> {
         match said {
             Ok(said) => match github::parse_required(&said) {
                 Some(required) if required.is_empty() => Ok(seen),
                 Some(required) => Ok(seen.with_required(&required)),
                 None => Err(self.misunderstood("required checks")),
             },
-            Err(why) if github::names_no_required(&why) => Ok(seen),
-            Err(why) => Err(why),
+            Err(ForgeError::NoAnswer(why)) if github::names_no_required(&why) => Ok(seen),
+            Err(error) => Err(error),
         }
     }
 
@@ -258,14 +276,14 @@ impl Forge {
             Forge::GitHub => {
                 let call = github::look(branch);
                 let until = io.now().later(timeout_ms);
-                let said = self.ask_within(io, folder, call, timeout_ms).await.ok()?.ok()?;
+                let said = self.ask_within(io, folder, call, timeout_ms).await.ok()?;
                 let seen = github::parse_look(&said)?;
                 let left_ms = until.millis_since(io.now());
                 if !seen.has_unpassed() || left_ms == 0 {
                     return Some(seen);
                 }
                 let call = github::required(branch);
-                let said = self.ask_within(io, folder, call, left_ms).await.ok()?;
+                let said = self.ask_within(io, folder, call, left_ms).await;
                 self.with_required(seen.clone(), said).ok().or(Some(seen))
             }
             Forge::GitLab => None,
@@ -287,7 +305,7 @@ impl Forge {
         };
         match call {
             Some(call) => self.ask(io, folder, call).await,
-            None => Ok(Ok(String::new())),
+            None => Ok(String::new()),
         }
     }
 
@@ -304,16 +322,13 @@ impl Forge {
         };
         let mut said = Vec::new();
         for call in calls {
-            match self.ask(io, folder, call).await? {
-                Ok(answer) => said.push(answer),
-                Err(why) => return Ok(Err(why)),
-            }
+            said.push(self.ask(io, folder, call).await?);
         }
         let read = match self {
             Forge::GitHub => github::parse_reviews(&said),
             Forge::GitLab => gitlab::parse_reviews(&said),
         };
-        Ok(read.ok_or_else(|| self.misunderstood("reviews")))
+        read.ok_or_else(|| self.misunderstood("reviews"))
     }
 
     /// Whether the account of a review may write to the repository.
@@ -330,11 +345,11 @@ impl Forge {
         };
         let Some(call) = call else { return Ok(false) };
         // A server that does not know the account answers with an error.
-        let Ok(said) = self.ask(io, folder, call).await? else { return Ok(false) };
-        Ok(match self {
-            Forge::GitHub => github::parse_access(&said),
-            Forge::GitLab => gitlab::parse_access(&said),
-        })
+        match (self, self.ask(io, folder, call).await) {
+            (Forge::GitHub, Ok(said)) => Ok(github::parse_access(&said)),
+            (Forge::GitLab, Ok(said)) => Ok(gitlab::parse_access(&said)),
+            (_, Err(error)) => error.reason().map(|_| false),
+        }
     }
 
     /// Merges a pull request if its branch is still at `commit`.
@@ -355,23 +370,24 @@ impl Forge {
         url: &str,
     ) -> Result<Option<u64>, CommandError> {
         match self {
-            Forge::GitHub => {
-                let said = self.ask(io, folder, github::limit(host_of(url))).await?;
-                Ok(said.ok().as_deref().and_then(github::parse_limit))
-            }
+            Forge::GitHub => match self.ask(io, folder, github::limit(host_of(url))).await {
+                Ok(said) => Ok(github::parse_limit(&said)),
+                Err(error) => error.reason().map(|_| None),
+            },
             Forge::GitLab => Ok(None),
         }
     }
 
     async fn told(self, io: &Io, folder: &str, call: Option<Call>) -> Answer<()> {
         match call {
-            Some(call) => Ok(self.ask(io, folder, call).await?.map(drop)),
-            None => Ok(Err("this address is not understood".to_owned())),
+            Some(call) => self.ask(io, folder, call).await.map(drop),
+            None => no_answer("this address is not understood"),
         }
     }
 
-    fn misunderstood(self, what: &str) -> String {
-        format!("the answer of {} does not hold {what}", self.program())
+    fn misunderstood(self, what: &str) -> ForgeError {
+        let program = self.program();
+        ForgeError::NoAnswer(format!("the answer of {program} does not hold {what}"))
     }
 }
 

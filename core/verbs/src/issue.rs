@@ -42,13 +42,10 @@ impl Issue {
             true => Forge::of_address(io, name).await,
             false => Forge::around(io, folder, None).await,
         };
-        match forge.issue(io, folder, name).await? {
-            Ok(issue) => Ok(Issue(issue)),
-            Err(why) => {
-                let what = format!("issue `{}` cannot be read", text::one_line(name));
-                Err(forge.blamed(CommandError::refused(what).because(why)))
-            }
-        }
+        forge.issue(io, folder, name).await.map(Issue).or_else(|error| {
+            let what = format!("issue `{}` cannot be read", text::one_line(name));
+            Err(forge.blamed(CommandError::refused(what).because(error.reason()?)))
+        })
     }
 
     /// An issue that `gh issue view --json number,title,url,body,comments` has printed into a file.

@@ -30,9 +30,9 @@ use watch::{Watched, watch};
 pub(crate) async fn demand_forge(io: &Io) -> Result<(), CommandError> {
     let folder = &io.start().cwd;
     let forge = Forge::around(io, folder, Some("origin")).await;
-    forge.is_ready(io, folder).await?.map_err(|why| {
+    forge.is_ready(io, folder).await.or_else(|error| {
         let what = "no pull request could be opened at the end, so nothing was started";
-        forge.blamed(CommandError::refused(what).because(why))
+        Err(forge.blamed(CommandError::refused(what).because(error.reason()?)))
     })
 }
 

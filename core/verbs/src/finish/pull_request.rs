@@ -2,7 +2,7 @@
 
 use super::body;
 use super::context::FinishContext;
-use crate::forge::{Ends, Forge, Words};
+use crate::forge::{Ends, Forge, ForgeError, Words};
 use onloop_documents::attestation::decided;
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
@@ -24,14 +24,18 @@ pub(super) async fn open(
     let (run, folder) = (store.run(), &context.home);
     let forge = Forge::around(io, folder, Some(remote)).await;
     let ends = Ends { target, branch: &context.branch };
-    if perhaps_there && let Ok(Some(url)) = forge.open_one(io, folder, ends).await? {
-        return Ok(url);
+    if perhaps_there {
+        match forge.open_one(io, folder, ends).await {
+            Ok(Some(url)) => return Ok(url),
+            Ok(None) | Err(ForgeError::NoAnswer(_)) => {}
+            Err(ForgeError::Failed(error)) => return Err(error),
+        }
     }
     let title = body::title(run);
     let body = written(io, store).await;
     let words = Words { title: &title, body: &body };
-    let opened = forge.open(io, folder, ends, words).await?;
-    opened.map_err(|why| unfinished(run, context, &why))
+    let opened = forge.open(io, folder, ends, words).await;
+    opened.or_else(|error| Err(unfinished(run, context, &error.reason()?)))
 }
 
 /// Replaces the text of the pull request at `url`: it says how the present commit was verified. A text
@@ -43,8 +47,9 @@ pub(super) async fn update(
     url: &str,
 ) -> Result<(), CommandError> {
     let body = written(io, store).await;
-    if let Err(why) = Forge::of_address(io, url).await.edit(io, &context.home, url, &body).await? {
-        let why = text::one_line(&why);
+    let edited = Forge::of_address(io, url).await.edit(io, &context.home, url, &body).await;
+    if let Err(error) = edited {
+        let why = text::one_line(&error.reason()?);
         store.note(format!("warning: the text of {url} is not up to date: {why}"));
     }
     Ok(())

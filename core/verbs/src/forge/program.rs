@@ -1,6 +1,6 @@
 //! Running the program of a server.
 
-use super::{Answer, Call, Forge};
+use super::{Answer, Call, Forge, ForgeError, no_answer};
 use onloop_effect::{Io, ProcessSpec, ProcessStatus};
 use onloop_engine::error::CommandError;
 use onloop_engine::run::checks::private_names;
@@ -11,11 +11,11 @@ use onloop_syntax::text;
 const ANSWER_BYTES: usize = 4 * 1024 * 1024;
 
 impl Forge {
-    /// Asks one question. Returns what the program printed; otherwise why it failed.
+    /// Asks one question. Returns what the program printed.
     ///
     /// # Errors
     ///
-    /// It cannot be started, or a person interrupted it.
+    /// The program failed or cannot be started, or a person interrupted it.
     pub(super) async fn ask(self, io: &Io, folder: &str, call: Call) -> Answer<String> {
         self.ask_within(io, folder, call, limits::VERIFY_TIMEOUT_MS).await
     }
@@ -41,13 +41,15 @@ impl Forge {
         let end = match io.process(spec).await {
             Ok(end) => end,
             Err(failure) if failure.is_not_found() => {
-                return Ok(Err(format!("the program `{program}` is not installed")));
+                return no_answer(format!("the program `{program}` is not installed"));
             }
-            Err(failure) => return Err(failure.into()),
+            Err(failure) => return Err(ForgeError::Failed(failure.into())),
         };
         let said = match end.status {
-            ProcessStatus::Exited(0) => return Ok(Ok(end.stdout.text())),
-            ProcessStatus::Interrupted => return Err(CommandError::interrupted()),
+            ProcessStatus::Exited(0) => return Ok(end.stdout.text()),
+            ProcessStatus::Interrupted => {
+                return Err(ForgeError::Failed(CommandError::interrupted()));
+            }
             ProcessStatus::Exited(code) => format!("exit code {code}"),
             ProcessStatus::TimedOut => {
                 format!("it took {}", text::span(timeout_ms))
@@ -56,8 +58,8 @@ impl Forge {
         };
         let output = [end.stderr.text(), end.stdout.text()].join("\n");
         match output.trim() {
-            "" => Ok(Err(said)),
-            output => Ok(Err(text::ellipsis(output, 2000))),
+            "" => no_answer(said),
+            output => no_answer(text::ellipsis(output, 2000)),
         }
     }
 }

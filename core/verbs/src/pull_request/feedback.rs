@@ -2,7 +2,7 @@
 //! say so.
 
 use super::watch::{folder, url};
-use crate::forge::{Forge, ServerCheck, ServerReview};
+use crate::forge::{Answer, Forge, ForgeError, ServerCheck, ServerReview};
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
 use onloop_engine::git::hardened;
@@ -50,10 +50,10 @@ pub(super) async fn checks(
     let shown = limits::PROMPT_OUTPUT_BYTES / failed.len().clamp(1, LOGS);
     let mut output = String::new();
     for check in failed.iter().take(LOGS) {
-        let log = match forge.log(io, &folder, &url, check).await? {
+        let log = match forge.log(io, &folder, &url, check).await {
             Ok(log) if !log.trim().is_empty() => log,
             Ok(_) => "it has no log here".to_owned(),
-            Err(why) => format!("its log cannot be read: {why}"),
+            Err(error) => format!("its log cannot be read: {}", error.reason()?),
         };
         let (name, place) = (text::one_line(&check.name), text::one_line(&check.url));
         let head = format!("Check {name} ({place}), the end of its log:\n");
@@ -81,10 +81,10 @@ pub(super) async fn conflict(io: &Io, run: &Run) -> Result<Feedback, CommandErro
     };
     let remote = tracked.remote.as_str();
     let reason = format!("the branch conflicts with `{}`", text::one_line(target));
-    let commit = match fetch(io, run, remote, target).await? {
+    let commit = match fetch(io, run, remote, target).await {
         Ok(commit) => commit,
-        Err(why) => {
-            let why = text::one_line(&why);
+        Err(error) => {
+            let why = text::one_line(&error.reason()?);
             return Ok(Feedback::of_person(&format!(
                 "{reason}, and `{remote}` cannot be read: {why}"
             )));
@@ -98,12 +98,7 @@ pub(super) async fn conflict(io: &Io, run: &Run) -> Result<Feedback, CommandErro
 }
 
 /// Fetches a branch of the remote and returns its commit. No branch and no file here changes.
-async fn fetch(
-    io: &Io,
-    run: &Run,
-    remote: &str,
-    target: &str,
-) -> Result<Result<String, String>, CommandError> {
+async fn fetch(io: &Io, run: &Run, remote: &str, target: &str) -> Answer<String> {
     let name = format!("refs/onloop/{}/target", run.id);
     let update = format!("+refs/heads/{target}:{name}");
     // A server is as little trusted as an agent.
@@ -124,31 +119,29 @@ async fn fetch(
         let asked = hardened::says(io, &folder, words, None, limits::GIT_ACT_TIMEOUT_MS);
         said = match asked.await {
             Ok(said) => said,
-            Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
-            Err(failure) => return Ok(Err(text::ellipsis(&failure.message, 500))),
+            Err(failure) if failure.is_interrupted() => {
+                return Err(CommandError::interrupted().into());
+            }
+            Err(failure) => {
+                return Err(ForgeError::NoAnswer(text::ellipsis(&failure.message, 500)));
+            }
         };
     }
-    Ok(Ok(String::from_utf8_lossy(&said).trim().to_owned()))
+    Ok(String::from_utf8_lossy(&said).trim().to_owned())
 }
 
 /// What reviewers who may decide ask for and no agent has been told yet.
-pub(super) async fn reviews(
-    io: &Io,
-    run: &Run,
-) -> Result<Result<Option<Feedback>, String>, CommandError> {
+pub(super) async fn reviews(io: &Io, run: &Run) -> Answer<Option<Feedback>> {
     let (url, folder) = (url(run), folder(run));
     let forge = Forge::of_address(io, &url).await;
-    let Some(tracked) = &run.pull_request else { return Ok(Ok(None)) };
+    let Some(tracked) = &run.pull_request else { return Ok(None) };
     let answered: BTreeSet<&String> =
         tracked.repairs.iter().flat_map(|repair| &repair.reviews).collect();
-    let found = match forge.reviews(io, &folder, &url).await? {
-        Ok(found) => found,
-        Err(why) => return Ok(Err(why)),
-    };
+    let found = forge.reviews(io, &folder, &url).await?;
     let new: Vec<ServerReview> =
         found.into_iter().filter(|review| !answered.contains(&review.id)).collect();
     if new.is_empty() {
-        return Ok(Ok(None));
+        return Ok(None);
     }
     let trusted = config::own(io, &folder).await.review_from;
     let mut may: Vec<ServerReview> = Vec::new();
@@ -168,7 +161,7 @@ pub(super) async fn reviews(
             may.push(review);
         }
     }
-    Ok(Ok(requested(&may)))
+    Ok(requested(&may))
 }
 
 fn requested(reviews: &[ServerReview]) -> Option<Feedback> {

@@ -1,7 +1,7 @@
 //! Looking at a pull request until it is merged, its checks have passed, or something has to change.
 
 use super::feedback::{self, Feedback};
-use crate::forge::{Forge, Openness, ServerResult, Sighting};
+use crate::forge::{Answer, Forge, Openness, ServerResult, Sighting};
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
 use onloop_engine::run::change::change;
@@ -45,20 +45,21 @@ pub(super) async fn watch(io: &Io, store: &mut Store) -> Result<Watched, Command
     let (mut pause_ms, mut failed) = (limits::PULL_REQUEST_LOOK_MS, 0);
     io.note(format!("Waiting for the checks of {}", url(store.run()))).await;
     loop {
-        match look(io, store, begun.as_millis()).await? {
+        match look(io, store, begun.as_millis()).await {
             Ok(look) => {
                 failed = 0;
                 if let Some(watched) = settle(io, store, look).await? {
                     return Ok(watched);
                 }
             }
-            Err(why) => {
+            Err(error) => {
+                let why = text::one_line(&error.reason()?);
                 failed += 1;
                 if failed == 1 {
-                    io.note(format!("warning: {}; it is tried again", text::one_line(&why))).await;
+                    io.note(format!("warning: {why}; it is tried again")).await;
                 }
                 if failed == limits::PULL_REQUEST_FAILED_LOOKS {
-                    let reason = format!("its server does not answer: {}", text::one_line(&why));
+                    let reason = format!("its server does not answer: {why}");
                     return leave(io, store, text::ellipsis(&reason, 500)).await;
                 }
                 wait_for_limit(io, store).await?;
@@ -95,45 +96,40 @@ pub(super) fn folder(run: &Run) -> String {
 }
 
 /// Asks the server once.
-async fn look(io: &Io, store: &Store, begun_ms: i64) -> Result<Result<Look, String>, CommandError> {
+async fn look(io: &Io, store: &Store, begun_ms: i64) -> Answer<Look> {
     let run = store.run();
     let (url, folder) = (url(run), folder(run));
     let forge = Forge::of_address(io, &url).await;
-    let seen = match forge.look(io, &folder, &url).await? {
-        Ok(seen) => seen,
-        Err(why) => return Ok(Err(why)),
-    };
+    let seen = forge.look(io, &folder, &url).await?;
     match seen.openness {
-        Openness::Merged => return Ok(Ok(Look::Merged)),
-        Openness::Closed => return Ok(Ok(Look::Closed)),
+        Openness::Merged => return Ok(Look::Merged),
+        Openness::Closed => return Ok(Look::Closed),
         Openness::Open => {}
     }
     let looked_ms = u64::try_from(io.now().as_millis() - begun_ms).unwrap_or(0);
     let is_settling = looked_ms < limits::PULL_REQUEST_SETTLE_MS;
     if Some(&seen.commit) != run.finished_commit.as_ref() {
-        return Ok(Ok(match is_settling {
+        return Ok(match is_settling {
             true => Look::Pending,
             false => Look::Red(Feedback::of_person("its branch has other commits on the server")),
-        }));
+        });
     }
     if seen.conflicts == Some(true) {
-        return Ok(Ok(Look::Red(feedback::conflict(io, run).await?)));
+        return Ok(Look::Red(feedback::conflict(io, run).await?));
     }
     let failed: Vec<_> = seen.required(ServerResult::Failed).collect();
     if !failed.is_empty() {
         // The log of a job is there once it has ended; the others need not be waited for.
-        return Ok(Ok(Look::Red(feedback::checks(io, run, &failed).await?)));
+        return Ok(Look::Red(feedback::checks(io, run, &failed).await?));
     }
-    match feedback::reviews(io, run).await? {
-        Ok(Some(review)) => return Ok(Ok(Look::Red(review))),
-        Ok(None) => {}
-        Err(why) => return Ok(Err(why)),
+    if let Some(review) = feedback::reviews(io, run).await? {
+        return Ok(Look::Red(review));
     }
     let may_appear = seen.is_blocked && looked_ms < limits::PULL_REQUEST_BLOCKED_MS;
-    Ok(Ok(match may_appear || is_pending(&seen, is_settling) {
+    Ok(match may_appear || is_pending(&seen, is_settling) {
         true => Look::Pending,
         false => Look::Green { may_merge: !seen.is_blocked, why: passed(&seen) },
-    }))
+    })
 }
 
 /// Checks appear some time after a push: until then one that is optional may be the only one.
@@ -253,10 +249,11 @@ async fn may_merge(io: &Io, run: &Run) -> bool {
 async fn merge(io: &Io, store: &Store) -> Result<bool, CommandError> {
     let (url, folder) = (url(store.run()), folder(store.run()));
     let commit = store.run().finished_commit.clone().unwrap_or_default();
-    match Forge::of_address(io, &url).await.merge(io, &folder, &url, &commit).await? {
+    match Forge::of_address(io, &url).await.merge(io, &folder, &url, &commit).await {
         Ok(()) => Ok(true),
-        Err(why) => {
-            io.note(format!("warning: it was not merged: {}", text::one_line(&why))).await;
+        Err(error) => {
+            let why = text::one_line(&error.reason()?);
+            io.note(format!("warning: it was not merged: {why}")).await;
             Ok(false)
         }
     }
