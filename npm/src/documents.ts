@@ -128,7 +128,7 @@ export type RunEvent =
       base: string | null;
     }
   | { event: "checks_repeated"; repeated: number; failures: [number, CheckResult][] }
-  | { event: "run_paused"; reason: string }
+  | { event: "run_paused"; reason: string; interrupted?: boolean }
   | { event: "run_abandoned"; reason: string }
   | { event: "verdict_accepted" }
   | { event: "run_resumed" }

@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn lines_stand_behind_the_one_that_they_name() {
         let first = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
-        let event = Event::RunPaused { reason: "later".to_owned() };
+        let event = Event::RunPaused { reason: "later".to_owned(), interrupted: false };
         let mut lines = Vec::new();
         let seventh = append(&mut lines, &first, Timestamp::EPOCH, &event, None);
         let one = lines.len();
@@ -474,7 +474,7 @@ mod tests {
     #[test]
     fn the_last_decision_is_found_behind_lines_that_were_cut() {
         let head = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
-        let event = Event::RunPaused { reason: "later".to_owned() };
+        let event = Event::RunPaused { reason: "later".to_owned(), interrupted: false };
         let by = |channel| Decider { user: Some("anna".to_owned()), channel };
         let mut lines = Vec::new();
         for channel in [DecisionChannel::Web, DecisionChannel::Telegram] {
@@ -490,7 +490,8 @@ mod tests {
     fn a_bit_of_any_byte_of_a_line_is_noticed() {
         let before = Head { seq: 6, sha256: NOTHING_BEFORE.to_owned() };
         let mut line = Vec::new();
-        let event = Event::RunPaused { reason: "\u{1F6D1} \"later\"".to_owned() };
+        let event =
+            Event::RunPaused { reason: "\u{1F6D1} \"later\"".to_owned(), interrupted: false };
         append(&mut line, &before, Timestamp::EPOCH, &event, None);
         let line = line.strip_suffix(b"\n").expect("a whole line");
         assert_eq!(digest_of_sound(line), Ok(sha256(line)));

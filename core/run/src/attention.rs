@@ -8,9 +8,6 @@ use super::wait::WaitReason;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
 
-/// The reason of a pause after a person's interrupt, which sends no notification.
-pub const INTERRUPTED: &str = "interrupted";
-
 words! {
     /// What kind of news something is.
     #[derive(PartialOrd, Ord)]

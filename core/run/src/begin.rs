@@ -137,6 +137,7 @@ impl Record {
             settings,
             status: RunStatus::Running,
             pause_reason: None,
+            interrupted: false,
             steps,
             events: Vec::new(),
             revision: 0,

@@ -157,6 +157,9 @@ pub enum Event {
     RunPaused {
         /// For what, on one line.
         reason: String,
+        /// A person interrupted it, and needs no notification.
+        #[serde(default, skip_serializing_if = "is_default")]
+        interrupted: bool,
     },
     /// Somebody continued the run.
     RunResumed,

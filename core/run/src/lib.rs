@@ -44,7 +44,7 @@ mod verdict;
 mod wait;
 mod warning;
 
-pub use attention::{Attention, AttentionTracker, INTERRUPTED, NoticeKind};
+pub use attention::{Attention, AttentionTracker, NoticeKind};
 pub use begin::{Beginning, RestoreError, is_run_id, unique_id};
 pub use budget::{Exceeded, exceeded};
 pub use checked::checked_lines;

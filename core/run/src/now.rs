@@ -72,7 +72,9 @@ impl Run {
                     format!("{agent} waits for its usage limit, until {}", until.to_rfc3339());
                 (now, Some(*since), self.named(*step))
             }
-            Attention::Blocked(blocker) => (blocked_words(blocker), last, None),
+            Attention::Blocked(Blocker { step, reason, .. }) => {
+                (format!("step {step} is blocked: {reason}"), last, None)
+            }
             Attention::Completed => {
                 let outcome = self.finish.as_ref().map(|finish| finish.outcome.words());
                 (outcome.unwrap_or_else(|| "completed".to_owned()), self.completed_at, None)
@@ -198,14 +200,6 @@ impl Run {
     fn named(&self, step: u32) -> Option<String> {
         let record = self.step(step)?;
         Some(format!("step {step}: {}", text::ellipsis(&text::one_line(&record.step.name), 100)))
-    }
-}
-
-/// The reason of a seed's sentence names its step already.
-fn blocked_words(blocker: &Blocker) -> String {
-    match blocker.reason.starts_with(&format!("Step {} ", blocker.step)) {
-        true => blocker.reason.clone(),
-        false => format!("step {} is blocked: {}", blocker.step, blocker.reason),
     }
 }
 

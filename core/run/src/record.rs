@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 
 pub use super::place::Place;
 
-use super::attention::INTERRUPTED;
 use super::checkpoint::Checkpoint;
 use super::event::{
     Acting, CheckResult, GateDecision, LogEntry, Mode, SetUp, TurnRecord, Usage, Written,
@@ -64,6 +63,9 @@ pub struct Record {
     /// Why the run is paused, on one line; `None`: it is not paused, or a question says why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause_reason: Option<String>,
+    /// Whether a person's interrupt paused it last.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interrupted: bool,
     /// State of each step, in order.
     #[serde(skip)]
     pub steps: Vec<StepRecord>,
@@ -407,7 +409,7 @@ impl Run {
 
     /// Whether a person has interrupted it, and nothing else blocks it.
     pub fn is_interrupted(&self) -> bool {
-        self.status == RunStatus::Paused && self.pause_reason.as_deref() == Some(INTERRUPTED)
+        self.status == RunStatus::Paused && self.interrupted
     }
 
     /// Whether a run in this state may be disposed of in this way.

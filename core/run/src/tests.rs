@@ -53,7 +53,7 @@ fn an_attempt_that_passes_a_budget_continues_when_it_is_raised() {
     let mut run = begin(vec![step(1)]);
     run.0.settings.budgets.tokens = Some(8);
     let over = TurnRecord { ending: Some(TurnEnding::OverBudget), ..turn(1) };
-    let pause = Event::RunPaused { reason: "Budget reached".to_owned() };
+    let pause = Event::RunPaused { reason: "Budget reached".to_owned(), interrupted: false };
     apply(&mut run, &[Event::StepStarted { step: 1 }, Event::AgentEnded(over), pause]);
     assert_eq!(run.next(), Next::Ask(Question::Budget { step: 1 }));
     apply(&mut run, &[Event::RunResumed]);

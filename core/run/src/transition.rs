@@ -172,7 +172,7 @@ impl Run {
                 self.repeated(at, *repeated, failures, *clean)?;
                 self.warning(at, warnings);
             }
-            Event::RunPaused { reason } => self.pause(at, reason)?,
+            Event::RunPaused { reason, interrupted } => self.pause(at, reason, *interrupted)?,
             Event::RunResumed => self.resume(at)?,
             Event::TakenOver { reason } => self.take_over(at, reason)?,
             Event::PlanAdopted(adoption) => self.adopt(at, adoption)?,

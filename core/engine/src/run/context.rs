@@ -32,16 +32,20 @@ impl<'r> RunContext<'r> {
 
     /// Pauses the run, durably; returns why the loop stops.
     pub(crate) async fn pause(&mut self, reason: &str) -> Halt {
-        match self.record_pause(reason).await {
+        match self.record_pause(reason, false).await {
             Ok(()) => Halt::Stopped,
             Err(halt) => halt,
         }
     }
 
-    /// Pauses a running run, durably.
-    pub(crate) async fn record_pause(&mut self, reason: &str) -> Result<(), Halt> {
+    /// Pauses a running run, durably; `interrupted`: because a person interrupted it.
+    pub(crate) async fn record_pause(
+        &mut self,
+        reason: &str,
+        interrupted: bool,
+    ) -> Result<(), Halt> {
         if self.store.run().status == RunStatus::Running {
-            self.store.apply(Event::RunPaused { reason: reason.to_owned() })?;
+            self.store.apply(Event::RunPaused { reason: reason.to_owned(), interrupted })?;
         }
         self.store.commit().await?;
         Ok(())

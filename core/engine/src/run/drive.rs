@@ -27,8 +27,8 @@ use crate::{run::advice, run::ending, run::review, terminal::ask};
 use onloop_agents::Agent;
 use onloop_effect::{Exit, Io};
 use onloop_run::{
-    Decider, DecisionChannel, Event, ForkFailure, GateDecision, INTERRUPTED, Mode, Next, Phase,
-    StepRecord, StepStatus, approval_line, checked_lines, rejected_at, step_line, step_list,
+    Decider, DecisionChannel, Event, ForkFailure, GateDecision, Mode, Next, Phase, StepRecord,
+    StepStatus, approval_line, checked_lines, rejected_at, step_line, step_list,
 };
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -80,7 +80,7 @@ async fn drive_until_halt(
     let halt = match halt {
         Halt::Interrupted => {
             forks::stop(io, cx.run()).await;
-            match cx.record_pause(INTERRUPTED).await {
+            match cx.record_pause("interrupted", true).await {
                 Ok(()) => Halt::Interrupted,
                 Err(halt) => halt,
             }

@@ -289,7 +289,9 @@ mod tests {
         host.run(async |io| {
             let mut store = begin(&io).await;
             let path = store.paths().ledger();
-            store.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
+            store
+                .apply(Event::RunPaused { reason: "later".to_owned(), interrupted: false })
+                .expect("it runs");
             store.commit().await.expect("memory takes all");
             store.demand_unchanged().await.expect("nothing was changed");
             let (mut bytes, _) = io.read(&path, limits::RECORD_BYTES).await.expect("it is there");
@@ -309,7 +311,9 @@ mod tests {
             let mut ours = begin(&io).await;
             let revision = ours.revision();
             let mut theirs = Store::open(&io, "try-20260320T212315Z").await.expect("begun");
-            theirs.apply(Event::RunPaused { reason: "later".to_owned() }).expect("it runs");
+            theirs
+                .apply(Event::RunPaused { reason: "later".to_owned(), interrupted: false })
+                .expect("it runs");
             theirs.commit().await.expect("memory takes all");
             ours.apply(Event::TakenOver { reason: "mine".to_owned() }).expect("it may be");
             assert!(ours.was_changed_since(revision).await.expect("it is readable"));

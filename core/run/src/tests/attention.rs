@@ -24,9 +24,9 @@ fn a_gate_stands_from_its_verification_to_its_decision() {
     let events = [
         start.clone(),
         passed(1),
-        Event::RunPaused { reason: reason.clone() },
+        Event::RunPaused { reason: reason.clone(), interrupted: false },
         Event::RunResumed,
-        Event::RunPaused { reason },
+        Event::RunPaused { reason, interrupted: false },
         redone,
         start,
         passed(1),
@@ -39,10 +39,10 @@ fn a_gate_stands_from_its_verification_to_its_decision() {
 
 #[test]
 fn a_person_who_interrupts_is_not_notified_and_others_are() {
-    for (reason, told) in [(INTERRUPTED, None), ("the disk is full", Some(NoticeKind::Waits))] {
+    for (interrupted, told) in [(true, None), (false, Some(NoticeKind::Waits))] {
         let mut run = begin(vec![step(1)]);
-        apply(&mut run, &[Event::RunPaused { reason: reason.to_owned() }]);
-        assert_eq!(run.attention().map(|attention| attention.kind()), told, "{reason}");
+        apply(&mut run, &[Event::RunPaused { reason: "interrupted".to_owned(), interrupted }]);
+        assert_eq!(run.attention().map(|attention| attention.kind()), told, "{interrupted}");
     }
     let mut run = begin(vec![step(1)]);
     apply(&mut run, &[Event::RunAbandoned { reason: "wrong".to_owned() }]);

@@ -1,7 +1,6 @@
 //! What people read about steps that work beside others, and about a run that nobody works on.
 
 use super::*;
-use crate::attention::INTERRUPTED;
 use onloop_syntax::time::Timestamp;
 
 /// A step at its gate, one in a worktree of its own, and one that needs both.
@@ -24,7 +23,10 @@ fn at_a_gate() -> Run {
 fn a_step_in_a_worktree_of_its_own_is_not_pending_while_the_run_waits() {
     let mut run = at_a_gate();
     assert_eq!(symbol_and_word(&run, &run.steps[1]), ("→", "Running"));
-    apply(&mut run, &[passed(1), Event::RunPaused { reason: "its gate".to_owned() }]);
+    apply(
+        &mut run,
+        &[passed(1), Event::RunPaused { reason: "its gate".to_owned(), interrupted: false }],
+    );
     assert_eq!(symbol_and_word(&run, &run.steps[1]), ("→", "Running or ready to merge"));
     assert_eq!(run.status_summary().then.as_deref(), Some("the merge of step 2: Name 2"));
     assert_eq!(
@@ -39,7 +41,7 @@ fn a_step_in_a_worktree_of_its_own_is_not_pending_while_the_run_waits() {
 fn nothing_runs_in_a_run_that_is_interrupted() {
     let mut run = at_a_gate();
     let killed = run.stopped();
-    apply(&mut run, &[Event::RunPaused { reason: INTERRUPTED.to_owned() }]);
+    apply(&mut run, &[Event::RunPaused { reason: "interrupted".to_owned(), interrupted: true }]);
     for run in [run, killed] {
         assert_eq!(symbol_and_word(&run, &run.steps[0]), ("■", "Interrupted"));
         assert_eq!(symbol_and_word(&run, &run.steps[1]), ("·", "Pending"));

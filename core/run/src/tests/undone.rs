@@ -6,7 +6,7 @@ use crate::{CheckpointMoment, Event, ForkUse, Next, Phase, Run, Stale, StepStatu
 
 /// A run that goes back to its beginning and continues.
 fn go_back(run: &mut Run) {
-    let pause = Event::RunPaused { reason: "stop".to_owned() };
+    let pause = Event::RunPaused { reason: "stop".to_owned(), interrupted: false };
     apply(run, &[pause, Event::WorkRestored { to: "0".to_owned() }, Event::RunResumed]);
 }
 

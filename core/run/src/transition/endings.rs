@@ -91,8 +91,14 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn pause(&mut self, at: Timestamp, reason: &str) -> Result<(), Refusal> {
+    pub(super) fn pause(
+        &mut self,
+        at: Timestamp,
+        reason: &str,
+        interrupted: bool,
+    ) -> Result<(), Refusal> {
         self.demand_running("be paused")?;
+        self.0.interrupted = interrupted;
         self.0.status = RunStatus::Paused;
         self.0.pause_reason = Some(text::one_line(reason));
         self.log(at, "run_paused", None, format!("Paused: {reason}"), "");

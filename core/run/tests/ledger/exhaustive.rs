@@ -14,7 +14,7 @@ fn candidates(run: &Run) -> Vec<Event> {
     let mut events = vec![
         Event::VerdictAccepted,
         Event::RunResumed,
-        Event::RunPaused { reason: "p".to_owned() },
+        Event::RunPaused { reason: "p".to_owned(), interrupted: false },
         Event::RunFinalized,
         repeated(Vec::new(), false),
         repeated(Vec::new(), true),

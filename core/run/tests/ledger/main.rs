@@ -58,7 +58,7 @@ fn small() -> (Vec<u8>, Vec<Run>) {
             tries: 3,
         }),
         failed(2),
-        Event::RunPaused { reason: "\u{1F6D1} \"later\"\n".to_owned() },
+        Event::RunPaused { reason: "\u{1F6D1} \"later\"\n".to_owned(), interrupted: false },
     ];
     for (index, event) in (1i64..).zip(&events) {
         let at = Timestamp::from_millis(at.as_millis() + index * 1001);
@@ -178,7 +178,7 @@ fn lines_that_are_moved_doubled_or_made_up_are_refused() {
     );
     // Another last line, with everything right but that it is not the one that was written.
     let mut other = lines[..lines.len() - 1].concat();
-    let event = Event::RunPaused { reason: "other".to_owned() };
+    let event = Event::RunPaused { reason: "other".to_owned(), interrupted: false };
     let before = head_of(&other);
     append(&mut other, &before, Timestamp::EPOCH, &event, None);
     let error = read(&other, Some(&head_of(&bytes))).expect_err("another line was written");

@@ -38,7 +38,7 @@ async fn what_stays(engine: &impl Service, folder: &Path) {
     run(engine, "waits", &[3], waits).await;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a time");
     let soon = i64::try_from(now.as_millis()).expect("a time") + 3_600_000;
-    let event = Event::RunPaused { reason: "a line".to_owned() };
+    let event = Event::RunPaused { reason: "a line".to_owned(), interrupted: false };
     let recent = chained_at(None, 2, &event, Timestamp::from_millis(soon)).1;
     end(engine, "recent", &[recent], over()).await;
     run(engine, "over", &[1, 2], over()).await;
@@ -128,7 +128,7 @@ async fn what_is_gone(engine: &impl Service, folder: &Path) {
     let given = engine.call(&taking(&offer("worker-new", &["git@example.com:long"]), LONG)).await;
     let given = given.expect("taken").expect("a run");
     assert_eq!((given.lease.epoch, given.head, given.submission), (1, None, new));
-    let event = Event::RunPaused { reason: "x".repeat(20_000) };
+    let event = Event::RunPaused { reason: "x".repeat(20_000), interrupted: false };
     let (_, line) = chained(None, 1, &event);
     engine.call(&append("long", Some(1), None, &line)).await.expect("added");
     assert_eq!(engine.call(&ReadJournal::now("long")).await.expect("lines").lines, line);

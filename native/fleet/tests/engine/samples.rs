@@ -81,7 +81,7 @@ pub(crate) fn append(
 
 /// Returns lines that chain after `before`, and the last of them.
 pub(crate) fn lines(before: Option<&Head>, count: usize) -> (Head, String) {
-    chained(before, count, &Event::RunPaused { reason: "a line".to_owned() })
+    chained(before, count, &Event::RunPaused { reason: "a line".to_owned(), interrupted: false })
 }
 
 /// Returns lines of one event that chain after `before`, and the last of them.

@@ -486,7 +486,11 @@ fn waits() -> QueueState {
 }
 
 fn other_lines(before: Option<&Head>, count: usize) -> (Head, String) {
-    chained(before, count, &Event::RunPaused { reason: "another line".to_owned() })
+    chained(
+        before,
+        count,
+        &Event::RunPaused { reason: "another line".to_owned(), interrupted: false },
+    )
 }
 
 fn agent_waits(before: &Head, agent: &str, until_ms: u64) -> (Head, String) {

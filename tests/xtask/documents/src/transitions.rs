@@ -40,7 +40,7 @@ fn states() -> Vec<State> {
     let started = StepStarted { step: 1 };
     let acted = StepActed { step: 1 };
     let rejected = GateDecided { step: 1, decision: GateDecision::Rejected, mode: Mode::Human };
-    let paused = RunPaused { reason: "interrupted".to_owned() };
+    let paused = RunPaused { reason: "interrupted".to_owned(), interrupted: true };
     let after = |steps: &[Event]| reach(begin("", None), steps);
     let gated = |steps: &[Event]| reach(begin("gate: human\n", None), steps);
     let reviewed = |steps: &[Event]| reach(begin("", Some("reviewer")), steps);
@@ -171,7 +171,7 @@ fn events() -> Vec<(&'static str, Event)> {
                 clean: false,
             },
         ),
-        ("run paused", Event::RunPaused { reason: "interrupted".to_owned() }),
+        ("run paused", Event::RunPaused { reason: "interrupted".to_owned(), interrupted: true }),
         ("run resumed", Event::RunResumed),
         ("run finalized", Event::RunFinalized),
         ("run taken over", Event::TakenOver { reason: "machine lost".to_owned() }),
