@@ -117,6 +117,7 @@ impl ParallelLife {
     /// From now on agents succeed at once, and the machine does not fail.
     pub fn calm(&mut self) {
         self.world.borrow_mut().stable = true;
+        self.repository.borrow_mut().kill_after(None);
         let (at_request, moment) = (usize::MAX, Moment::Before);
         self.host.interrupt_at(at_request);
         self.host.lose_power(PowerLoss { at_request, moment, lose_relaxed: false });
@@ -134,7 +135,8 @@ impl ParallelLife {
         let random = &mut self.random;
         let at_request = self.host.request_count() + random.below(700) as usize;
         let moment = *random.pick(&[Moment::Before, Moment::Within, Moment::After]);
-        match random.below(6) {
+        match random.below(7) {
+            6 => self.repository.borrow_mut().kill_after(Some(random.below(80) as u32)),
             0 => self.host.interrupt_at(at_request),
             5 => {
                 let kind =

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use onloop_core::effect::{
-    Failure, FailureKind, GitRequest, GitSurvey, KeptWork, Outcome, Repository, WorktreeEntry,
+    Failure, FailureKind, GitRequest, GitSurvey, KeptWork, Outcome, ProcessStatus, Repository,
+    WorktreeEntry,
 };
 
-use crate::{Disk, SimHost};
+use crate::{Disk, SimHost, SimProcess};
 
 /// The files of a commit, by their paths.
 type Tree = BTreeMap<String, Vec<u8>>;
@@ -27,6 +28,8 @@ pub struct SimRepository {
     checkouts: BTreeMap<String, String>,
     /// The files of the last checkpoint with an index file, by its path.
     indexes: BTreeMap<String, Tree>,
+    /// After how many of its commands another process kills git, once.
+    killed_after: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -36,6 +39,17 @@ struct Commit {
 }
 
 impl SimRepository {
+    /// Another process kills git after so many of its commands, once; `None`: none does.
+    pub fn kill_after(&mut self, commands: Option<u32>) {
+        self.killed_after = commands;
+    }
+
+    fn is_killed(&mut self) -> bool {
+        let is_killed = self.killed_after == Some(0);
+        self.killed_after = self.killed_after.and_then(|left| left.checked_sub(1));
+        is_killed
+    }
+
     /// Puts the folder `main` of a machine under version control: its files are the first commit of the
     /// branch `main`, and git is scripted.
     pub fn around(host: &mut SimHost, main: &str) -> Rc<RefCell<SimRepository>> {
@@ -46,6 +60,7 @@ impl SimRepository {
             refs: BTreeMap::new(),
             checkouts: BTreeMap::from([(main.to_owned(), "main".to_owned())]),
             indexes: BTreeMap::new(),
+            killed_after: None,
         };
         let files = files_of(&host.disk, main);
         let first = repository.commit(files, Vec::new());
@@ -53,9 +68,23 @@ impl SimRepository {
         host.disk.put(&format!("{main}/.git/HEAD"), "ref: refs/heads/main\n");
         let repository = Rc::new(RefCell::new(repository));
         let git = Rc::clone(&repository);
-        host.on_git(move |disk, request| git.borrow_mut().answer(disk, request));
+        host.on_git(move |disk, request| {
+            let mut git = git.borrow_mut();
+            match git.is_killed() {
+                true => Err(Failure::new(FailureKind::Unknown, "git was ended by a signal")),
+                false => git.answer(disk, request),
+            }
+        });
         let program = Rc::clone(&repository);
-        host.on("git -c core.hooksPath=", move |_, spec| program.borrow_mut().program(spec));
+        host.on("git -c core.hooksPath=", move |_, spec| {
+            let mut git = program.borrow_mut();
+            match git.is_killed() {
+                true => {
+                    SimProcess { status: ProcessStatus::Signalled(9), ..SimProcess::exit(0, "") }
+                }
+                false => git.program(spec),
+            }
+        });
         repository
     }
 

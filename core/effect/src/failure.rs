@@ -81,6 +81,11 @@ impl Failure {
     pub fn is_interrupted(&self) -> bool {
         self.kind == FailureKind::Interrupted
     }
+
+    /// The outcome is unknown.
+    pub fn is_unknown(&self) -> bool {
+        self.kind == FailureKind::Unknown
+    }
 }
 
 /// For callers that expect a file to be missing.

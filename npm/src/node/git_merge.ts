@@ -57,7 +57,7 @@ export async function merge(git: GitProgram, cwd: string, wanted: GitAsked<"merg
     await rm(note, { force: true });
   } catch (error) {
     // Whether everything was restored after git was ended early is looked at by the next merge.
-    const wasEndedEarly = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
+    const wasEndedEarly = error instanceof Failure && ["interrupted", "unknown", "other"].includes(error.kind);
     if (!wasEndedEarly) await rm(note, { force: true });
     throw error;
   }

@@ -212,6 +212,9 @@ function isBelowRepository(cwd: string): boolean {
   return existsSync(join(cwd, ".git")) || (dirname(cwd) !== cwd && isBelowRepository(dirname(cwd)));
 }
 
+/** The exit code of a git that another process killed. */
+export const SIGNALLED = -1;
+
 /** Standard output of a command that has to succeed. */
 export function succeeded(answer: Answer): Buffer {
   if (answer.exit === 0) return answer.stdout;
@@ -235,6 +238,7 @@ export function untilNul(output: Buffer): string[] {
 export function commandFailure({ asked, cwd, exit, stderr }: Answer): Failure {
   const known = knownError(stderr, cwd);
   if (known !== undefined) return known;
+  if (exit === SIGNALLED) return new Failure("unknown", `${asked} was ended by a signal`);
   const said = stderr.trimEnd() || "no reason given";
   return new Failure("other", `${asked} ended with ${exit}: ${said}`);
 }

@@ -11,11 +11,15 @@ import { Failure } from "../failure.js";
 import { failure, is } from "./errors.js";
 import { commit, demandUnlocked, gitPath, headBranch, layoutOf } from "./git_checkout.js";
 import { below, entries, fields, lstatIfPresent, readable, shown, terminated } from "./git_paths.js";
-import { type Answer, type GitAsked, type GitProgram, commandFailure, succeeded } from "./git_program.js";
+import {
+  type Answer,
+  type GitAsked,
+  type GitProgram,
+  SIGNALLED,
+  commandFailure,
+  succeeded,
+} from "./git_program.js";
 import { locked, rollbackFailed } from "./git_errors.js";
-
-/** The exit code of a git that another process killed. */
-const SIGNALLED = -1;
 
 /** The state of a checkout before git changes files in it. */
 interface Before {
@@ -76,7 +80,7 @@ export async function changeFiles(
     throw commandFailure(answer);
   } catch (error) {
     // These kinds mean that we or another process ended git.
-    const wasKilled = error instanceof Failure && ["interrupted", "other"].includes(error.kind);
+    const wasKilled = error instanceof Failure && ["interrupted", "unknown", "other"].includes(error.kind);
     if (!wasKilled) throw error;
     const uninterruptible = git.uninterruptible();
     const head = await headOf(uninterruptible, root).catch(() => before.head);

@@ -1,5 +1,7 @@
 //! Failures, interruptions and deaths while several steps are at work.
 
+use std::os::unix::fs::PermissionsExt;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -144,6 +146,40 @@ fn a_driver_that_dies_is_started_again() {
     assert_eq!(forks(&project), ["done merged", "done merged", "done -"]);
 }
 
+/// Another process ends git, once each: the run pauses, and the next driver merges the step.
+#[test]
+fn a_git_that_is_killed_while_it_merges_pauses_the_run() {
+    for word in ["merge-tree", "commit-tree", "update-ref", "read-tree", "diff-tree -r -z --raw"] {
+        let step = |file: &str| format!("echo $ONLOOP_STEP >> {file}");
+        let (one, two) = (step("one.txt"), step("two.txt"));
+        let steps =
+            [Step("", "test -s one.txt", &one), Step("depends_on: []\n", "test -s two.txt", &two)];
+        let project = project("max_parallel: 2\n", &steps);
+        // Checkpoints use the same commands, in the worktrees of the forks and before there is something to
+        // merge.
+        let git = format!(
+            "#!/bin/sh\ncase \" $* \" in\n*' merge-tree '*) touch {merges};;\nesac\n\
+             case \"$(pwd) $* \" in\n*.step-?' '*) ;;\n*' {word} '*) if [ '{word}' = 'diff-tree -r -z --raw' -o -e {merges} ] \
+             && mkdir {killed} 2>/dev/null; then kill -9 $$; fi;;\nesac\n\
+             exec \"$(PATH=\"${{PATH#*:}}\" command -v git)\" \"$@\"\n",
+            merges = shared(&project, "merges").display(),
+            killed = shared(&project, "killed").display(),
+        );
+        project.write("../bin/git", git);
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(project.path("../bin/git"), mode).unwrap();
+        let said = run(&project, &[]).expect_exit(3).stderr;
+        assert!(shared(&project, "killed").exists(), "{word}: {said}");
+        assert!(said.contains(" was not merged: "), "{word}: {said}");
+        project.onloop(&["resume"]).expect_exit(0);
+        assert_eq!(forks(&project), ["done merged", "done merged"], "{word}");
+        for file in ["one.txt", "two.txt"] {
+            let work = std::fs::read_to_string(project.worktree("hotl/w").join(file)).unwrap();
+            assert_eq!(work.lines().count(), 1, "{word}: {file}");
+        }
+    }
+}
+
 #[test]
 fn a_step_that_fails_beside_others_blocks_with_its_reason_and_is_tried_again_in_the_run() {
     let project = project(
@@ -194,7 +230,10 @@ fn work_that_no_commit_holds_blocks_the_step_and_its_worktree_stays() {
     for (script, why) in [
         (format!("git init -q sub && cd sub && {commit}"), "`sub` is a repository of its own"),
         ("git init -q sub && touch sub/x".to_owned(), "its checkpoint leaves out sub"),
-        ("echo 'gitdir: nowhere' > .git; mkdir sub".to_owned(), "last attempt has no checkpoint"),
+        (
+            "echo 'gitdir: nowhere' > .git; mkdir sub".to_owned(),
+            "points to a repository that is not there",
+        ),
     ] {
         let steps = [Step("", "true", "touch a.txt"), Step("depends_on: []\n", "true", &script)];
         let project = project("max_parallel: 2\n", &steps);

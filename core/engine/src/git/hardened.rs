@@ -71,8 +71,10 @@ pub(crate) async fn says_with_index(
             Ok(whole(&end.stdout))
         }
         ProcessStatus::Interrupted => Err(Failure::new(FailureKind::Interrupted, "interrupted")),
-        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => {
-            failed(format!("git says: {}", end.stderr.text().trim_end()))
+        ProcessStatus::Exited(_) => failed(format!("git says: {}", end.stderr.text().trim_end())),
+        ProcessStatus::Signalled(signal) => {
+            let what = format!("git was ended by signal {signal}");
+            Err(Failure::new(FailureKind::Unknown, what))
         }
         ProcessStatus::TimedOut => failed("git took too long".to_owned()),
     }

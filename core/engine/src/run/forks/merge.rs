@@ -49,13 +49,8 @@ pub(crate) async fn settle(cx: &mut RunContext<'_>, step: u32) -> Result<Merged,
         paths: Vec::new(),
         programs: cx.run().trusted_programs().map(str::to_owned),
     };
-    match cx.io.git(restore).await {
-        Ok(()) => {}
-        Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
-        Err(failure) => {
-            let why = text::one_line(&failure.message);
-            return Ok(Merged::Stuck(format!("its work cannot be put into the worktree: {why}")));
-        }
+    if let Err(failure) = cx.io.git(restore).await {
+        return Err(pause(cx, step, &failure).await);
     }
     cx.forks.left.push(fork.run.clone());
     Ok(match fork.failure {
@@ -70,7 +65,20 @@ fn fork_of(run: &Run, step: u32) -> &Fork {
     fork.expect("callers name a step with a fork")
 }
 
-/// Merges without a checkout and records it; returns why that cannot be done.
+/// Pauses the run because git failed, which says nothing about the work of the step: the next driver
+/// merges it again.
+async fn pause(cx: &mut RunContext<'_>, step: u32, failure: &Failure) -> Halt {
+    match failure.is_interrupted() {
+        true => Halt::Interrupted,
+        false => pause_because(cx, step, &failure.message).await,
+    }
+}
+
+async fn pause_because(cx: &mut RunContext<'_>, step: u32, why: &str) -> Halt {
+    cx.pause(&format!("step {step} was not merged: {}", text::one_line(why))).await
+}
+
+/// Merges without a checkout and records it; returns why the work cannot be merged.
 async fn merge(
     cx: &mut RunContext<'_>,
     step: u32,
@@ -78,24 +86,29 @@ async fn merge(
     failure: Option<ForkFailure>,
 ) -> Result<Option<String>, Halt> {
     let id = fork.run().id.clone();
-    let Some(mut theirs) = fork.run().last_checkpoint().cloned() else {
-        let why =
-            failure.map_or_else(|| "it has left no work".to_owned(), |failure| failure.reason);
-        return abandon(cx, step, fork, format!("run {id}: {why}")).await;
-    };
-    if failure.is_some() {
-        // The checkpoint of a turn has what it did to protected files, which were brought back after it.
-        let attempt = fork.run().steps.first().map_or(0, |record| record.attempts);
-        match snapshot_work(cx.io, fork).await {
-            Ok(now) => theirs = Checkpoint::of(CheckpointMoment::Acted { step, attempt }, now),
-            Err(lost) if lost.is_interrupted() => return Err(Halt::Interrupted),
+    // The checkpoint of a turn has what it did to protected files, which were brought back after it. That
+    // of the last attempt is not there if git failed.
+    let kept =
+        fork.run().last_checkpoint().filter(|kept| failure.is_none() && is_last(fork.run(), kept));
+    let theirs = match kept {
+        Some(kept) => kept.clone(),
+        None => match snapshot_work(cx.io, fork).await {
+            Ok(now) => {
+                let attempt = fork.run().steps.first().map_or(0, |record| record.attempts);
+                Checkpoint::of(CheckpointMoment::Acted { step, attempt }, now)
+            }
+            Err(lost) if lost.is_interrupted() || lost.is_unknown() => {
+                return Err(pause(cx, step, &lost).await);
+            }
             Err(lost) => {
                 let why = text::one_line(&lost.message);
+                let why =
+                    failure.map_or(why.clone(), |failure| format!("{}; {why}", failure.reason));
                 return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
             }
-        }
-    }
-    if let Some(why) = left_out(cx, step, fork.run(), &theirs).await? {
+        },
+    };
+    if let Some(why) = left_out(cx, step, &theirs).await? {
         let why = failure.map_or(why.clone(), |failure| format!("{}; {why}", failure.reason));
         return abandon(cx, step, fork, format!("run {id} cannot be merged: {why}")).await;
     }
@@ -104,19 +117,16 @@ async fn merge(
     match take_checkpoint(cx.io, cx.store, moment).await {
         CheckpointOutcome::Taken => {}
         CheckpointOutcome::Interrupted => return Err(Halt::Interrupted),
-        CheckpointOutcome::NoRepository => return Ok(Some("the repository is gone".to_owned())),
-        CheckpointOutcome::Missed(why) => return Ok(Some(why)),
+        CheckpointOutcome::NoRepository => {
+            return Err(pause_because(cx, step, "the repository is gone").await);
+        }
+        CheckpointOutcome::Missed(why) => return Err(pause_because(cx, step, &why).await),
     }
     cx.store.commit().await?;
     let ours = cx.run().last_checkpoint().expect("it was just taken").clone();
-    let name = format!("{}/merge-{step}", cx.run().id);
-    let made = match make_merge(cx.io, cx.run(), (&ours, &theirs), &name, step).await {
+    let made = match make_merge(cx.io, cx.run(), (&ours, &theirs), step).await {
         Ok(made) => made,
-        Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
-        Err(failure) => {
-            let why = text::one_line(&failure.message);
-            return Ok(Some(format!("the work of run {id} cannot be merged: {why}")));
-        }
+        Err(failure) => return Err(pause(cx, step, &failure).await),
     };
     if let Some(failure) = &failure
         && !made.conflicts.is_empty()
@@ -135,24 +145,24 @@ async fn merge(
     Ok(None)
 }
 
-/// What a fork did that the checkpoint to be merged does not have.
-async fn left_out(
-    cx: &RunContext<'_>,
-    step: u32,
-    fork: &Run,
-    theirs: &Checkpoint,
-) -> Result<Option<String>, Halt> {
+/// Whether a checkpoint of a fork was taken after its last attempt.
+fn is_last(fork: &Run, kept: &Checkpoint) -> bool {
     let attempts = fork.steps.first().map_or(0, |record| record.attempts);
-    let is_last = match theirs.moment {
+    match kept.moment {
         CheckpointMoment::Acted { attempt, .. } | CheckpointMoment::Verified { attempt, .. } => {
             attempt == attempts
         }
         CheckpointMoment::Started { .. } | CheckpointMoment::Undone { .. } => false,
         CheckpointMoment::Begun => attempts == 0,
-    };
-    if !is_last {
-        return Ok(Some("its last attempt has no checkpoint".to_owned()));
     }
+}
+
+/// What a fork did that the checkpoint to be merged does not have.
+async fn left_out(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    theirs: &Checkpoint,
+) -> Result<Option<String>, Halt> {
     let Some(left) = theirs.left_out.first() else {
         return changed_repository(cx, step, theirs).await;
     };
@@ -164,7 +174,7 @@ async fn left_out(
 /// A repository inside the work of a fork that it made or changed: its commits are in the worktree of the
 /// fork alone.
 async fn changed_repository(
-    cx: &RunContext<'_>,
+    cx: &mut RunContext<'_>,
     step: u32,
     theirs: &Checkpoint,
 ) -> Result<Option<String>, Halt> {
@@ -174,8 +184,7 @@ async fn changed_repository(
     let root = &run.place.execution_root;
     let said = match says(cx.io, root, &words, None, limits::GIT_ACT_TIMEOUT_MS).await {
         Ok(said) => said,
-        Err(failure) if failure.is_interrupted() => return Err(Halt::Interrupted),
-        Err(failure) => return Ok(Some(text::one_line(&failure.message))),
+        Err(failure) => return Err(pause(cx, step, &failure).await),
     };
     let said = String::from_utf8_lossy(&said);
     // `:OLDMODE MODE …`, then the path.
@@ -212,13 +221,12 @@ struct MadeMerge {
     conflicts: Vec<Conflict>,
 }
 
-/// Merges two checkpoints into a commit with this name below `refs/onloop/`. The work itself cannot choose
-/// how: its attributes are not read. Neither can a driver that the configuration names for every file.
+/// Merges two checkpoints into a commit that `refs/onloop/` names. The work itself cannot choose how: its
+/// attributes are not read. Neither can a driver that the configuration names for every file.
 async fn make_merge(
     io: &Io,
     run: &Run,
     (ours, theirs): (&Checkpoint, &Checkpoint),
-    name: &str,
     step: u32,
 ) -> Result<MadeMerge, Failure> {
     // Elsewhere git names files relative to the folder.
@@ -288,6 +296,6 @@ async fn make_merge(
     ];
     let commit = ask(root, &words).await?;
     let commit = commit.trim().to_owned();
-    ask(root, &["update-ref", &format!("refs/onloop/{name}"), &commit]).await?;
+    ask(root, &["update-ref", &format!("refs/onloop/{}/merge-{step}", run.id), &commit]).await?;
     Ok(MadeMerge { commit, conflicts })
 }

@@ -13,11 +13,8 @@ use onloop_core::effect::{Failure, FailureKind};
 
 use super::super::{known_failures, rollback};
 use super::checkpoint::below;
-use super::command::{lines_until_nul, shown_name, until_nul};
+use super::command::{SIGNALLED, lines_until_nul, shown_name, until_nul};
 use super::{Answer, GitProgram};
-
-/// Exit code of a git that a signal ended.
-const SIGNALLED: i32 = -1;
 
 /// A checkout before git changes files in it.
 pub(super) struct CheckoutState {
@@ -249,5 +246,5 @@ fn remove(root: &Path, path: &[u8]) -> Result<(), Failure> {
 
 /// Whether git was ended early.
 pub(super) fn was_ended_early(failure: &Failure) -> bool {
-    matches!(failure.kind, FailureKind::Interrupted | FailureKind::Other)
+    matches!(failure.kind, FailureKind::Interrupted | FailureKind::Unknown | FailureKind::Other)
 }

@@ -57,6 +57,9 @@ pub(crate) struct GitProgram {
     longest_ms: u64,
 }
 
+/// Exit code of a git that a signal ended.
+pub(super) const SIGNALLED: i32 = -1;
+
 /// What git answered.
 #[derive(Debug)]
 pub(super) struct Answer {
@@ -269,6 +272,10 @@ impl Answer {
         let said = self.said();
         if let Some(named) = known_failures::recognize(&said, &self.cwd) {
             return named;
+        }
+        if self.exit == SIGNALLED {
+            let message = format!("{} was ended by a signal", self.asked);
+            return Failure::new(FailureKind::Unknown, message);
         }
         let said = if said.is_empty() { "no reason given" } else { &said };
         let message = format!("{} ended with {}: {said}", self.asked, self.exit);
