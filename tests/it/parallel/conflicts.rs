@@ -55,7 +55,15 @@ fn a_conflict_that_stays_blocks_the_step_and_keeps_both_sides() {
     // A person resolves it, and the run completes.
     let base = project.worktree("hotl/w").join("base.txt");
     let both = std::fs::read_to_string(&base).unwrap();
-    assert!(both.contains("<<<<<<<") && both.contains(">>>>>>>"), "{both}");
+    let run = record["run_id"].as_str().unwrap();
+    // The marks name the sides, which git knows by these names.
+    for side in
+        [format!("<<<<<<< onloop/{run}/before-step-2\n"), format!(">>>>>>> onloop/{run}/step-2\n")]
+    {
+        assert!(both.contains(&side), "{both}");
+        let name = side[8..].trim();
+        assert!(project.shell(&format!("git show {name}:base.txt")).stdout.contains("four-"));
+    }
     let lines = both.lines().filter(|line| !line.starts_with(['<', '=', '>']));
     std::fs::write(&base, lines.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
     project.onloop(&["resume"]).expect_exit(0);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::git::hardened::says;
 use crate::run::context::RunContext;
+use crate::run::forks::merge::side_names;
 use onloop_effect::Io;
 use onloop_run::{CheckpointKind, Conflict, Fork, ForkState, Run};
 use onloop_syntax::limits;
@@ -59,10 +60,10 @@ pub(crate) async fn unresolved(cx: &RunContext<'_>, step: u32) -> Option<String>
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let name = format!("refs/onloop/{}/merge-{step}", run.id);
+    let [others, own] = side_names(run, step);
     Some(format!(
-        "the conflict with other steps is not resolved: {first}{more}; the work of the other steps is `{name}^1`, that of step {step} \
-         `{name}^2`"
+        "the conflict with other steps is not resolved: {first}{more}; the work of the other steps is \
+         `refs/{others}`, that of step {step} `refs/{own}`"
     ))
 }
 

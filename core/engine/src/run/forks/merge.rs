@@ -221,6 +221,13 @@ struct MadeMerge {
     conflicts: Vec<Conflict>,
 }
 
+/// The names of the sides of a merge: the work of the other steps, and that of the step. They are in the
+/// marks of conflicts.
+pub(super) fn side_names(run: &Run, step: u32) -> [String; 2] {
+    let name = |side: &str| format!("onloop/{}/{side}step-{step}", run.id);
+    [name("before-"), name("")]
+}
+
 /// Merges two checkpoints into a commit that `refs/onloop/` names. The work itself cannot choose how: its
 /// attributes are not read. Neither can a driver that the configuration names for every file.
 async fn make_merge(
@@ -249,6 +256,10 @@ async fn make_merge(
             None => return Err(Failure::new(FailureKind::NotFound, "the repository is gone")),
         },
     };
+    let [our_name, their_name] = &side_names(run, step);
+    for (name, side) in [(our_name, ours), (their_name, theirs)] {
+        ask(root, &["update-ref", &format!("refs/{name}"), &side.commit]).await?;
+    }
     let words = [
         &*without,
         "-c",
@@ -265,16 +276,16 @@ async fn make_merge(
         "--write-tree",
         "-z",
         "--name-only",
-        &ours.commit,
-        &theirs.commit,
+        our_name,
+        their_name,
     ];
     let merged = ask(&folder, &words).await?;
     let mut parts = merged.split('\0');
     let tree = parts.next().unwrap_or_default().to_owned();
     let mut conflicts = conflicts_of(parts);
     for conflict in &mut conflicts {
-        let what = conflict.what.replace(&ours.commit, "the steps before");
-        conflict.what = text::one_line(&what.replace(&theirs.commit, &format!("step {step}")));
+        let what = conflict.what.replace(our_name, "the steps before");
+        conflict.what = text::one_line(&what.replace(their_name, &format!("step {step}")));
     }
     if tree.is_empty() {
         return Err(Failure::new(FailureKind::Other, "git says nothing about the merge"));
