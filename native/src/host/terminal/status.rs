@@ -1,5 +1,6 @@
 //! The live status line of a running process: its name, how long it has run, its last output.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -69,6 +70,9 @@ impl Progress for StatusLine {
         let dim = anstyle::Style::new().dimmed();
         self.bar.set_message(format!("{label} {dim}{rest}{dim:#}"));
         self.bar.tick();
+        // Behind a full line, the `^C` that a terminal shows would begin another one, and what is cleared
+        // later would be a line too low.
+        let _ = io::stderr().write_all(b"\r");
     }
 
     fn output(&mut self, bytes: &[u8]) {
