@@ -9,7 +9,7 @@ use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::{CommandError, ErrorKind};
-use onloop_engine::lookup::select::{Fitting, find_named};
+use onloop_engine::lookup::select::{Fitting, ShortNames, find_named};
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::decider::decider;
 use onloop_engine::state::store::Store;
@@ -43,6 +43,9 @@ pub struct ApproveArgs {
     #[arg(long)]
     pub json: bool,
 }
+
+/// The shortest name of a call.
+const CALL_NAME_BYTES: usize = 8;
 
 /// Arguments of `onloop reject`.
 #[derive(Clone, Debug, clap::Args)]
@@ -176,12 +179,19 @@ async fn show(io: &Io, calls: &[PendingCall], runs: &[RunCard], json: bool) {
     }
     let now = io.now();
     let mut out = String::new();
+    let names = ShortNames::of(io, calls.iter().map(|call| call.id.clone())).await;
     for card in runs {
-        out += &board::entry(card, now);
+        let Ok(store) = Store::open(io, &card.id).await else {
+            out += &board::entry(card, now);
+            continue;
+        };
+        let name = names.name(&card.id, &store.run().place.slug);
+        out += &board::entry(&RunCard { id: name.to_owned(), ..card.clone() }, now);
         // Not every run that waits for a person can be approved.
-        if let Ok(store) = Store::open(io, &card.id).await {
-            let commands = what_takes_further(io, store.paths(), store.run()).await;
-            commands.lines().for_each(|line| out += &format!("    {line}\n"));
+        for line in what_takes_further(io, store.paths(), store.run()).await.lines() {
+            let is_command = line.trim_start().starts_with("onloop ");
+            let line = if is_command { line.replace(&card.id, name) } else { line.to_owned() };
+            out += &format!("    {line}\n");
         }
     }
     for call in calls {
@@ -193,7 +203,7 @@ async fn show(io: &Io, calls: &[PendingCall], runs: &[RunCard], json: bool) {
         let ago = text::ago(now.millis_since(Timestamp::from_millis(call.since_ms)));
         out.push_str(&format!(
             "⏸ {}  {answer}, {ago}\n  session: {}\n  folder: {}\n  why: {}\n  {}:\n{}",
-            call.id,
+            names.name(&call.id, text::prefix(&call.id, CALL_NAME_BYTES)),
             text::one_line(&call.session_id),
             text::one_line(&call.cwd),
             text::one_line(&call.reason),

@@ -18,8 +18,9 @@ fn an_answer_is_for_one_call_of_one_session_and_one_time() {
     assert_eq!(say(&project, &["consume", "s1", "make deploy"]), "nothing");
 
     let listed = project.onloop(&["approve"]).expect_exit(0);
-    assert!(listed.stdout.contains(&id) && listed.stdout.contains("    make deploy\n"));
-    let said = project.onloop(&["approve", &id[..6]]).expect_exit(0);
+    assert!(listed.stdout.starts_with(&format!("⏸ {}  ", &id[..8])), "{}", listed.stdout);
+    assert!(listed.stdout.contains("    make deploy\n"));
+    let said = project.onloop(&["approve", &id[..8]]).expect_exit(0);
     assert!(said.stderr.contains("allowed, for one time: Bash `make deploy`"), "{}", said.stderr);
     assert!(said.stderr.contains("claude -p --resume s1"));
     project.onloop(&["approve", &id, "--deny"]).expect_exit(2);
@@ -78,7 +79,7 @@ fn a_call_nobody_answers_keeps_waiting() {
     project.onloop(&["approve", "--telegram"]).expect_exit(3);
     assert_eq!(silent.payloads("sendMessage").len(), 1);
     assert!(silent.payloads("editMessageText").is_empty());
-    assert!(project.onloop(&["approve"]).stdout.contains(&id));
+    assert!(project.onloop(&["approve"]).stdout.contains(&id[..8]));
     let elsewhere = Workspace::plain();
     say(&elsewhere, &["defer", "s1", "make deploy"]);
     let run = elsewhere.onloop(&["approve", "--telegram"]).expect_exit(3);
@@ -135,7 +136,7 @@ fn a_damaged_call_hides_no_other() {
     let id = say(&project, &["defer", "s1", "make"]);
     project.write("../home/.tmp/hooked-sessions/approvals/pending/0000.json", "{");
     let listed = project.onloop(&["approve"]).expect_exit(0);
-    assert!(listed.stdout.contains(&id), "{}", listed.stdout);
+    assert!(listed.stdout.contains(&id[..8]), "{}", listed.stdout);
     let (warning, why) = listed.stderr.trim_end().split_once("` is damaged ").unwrap();
     assert!(warning.starts_with("warning: `/") && warning.ends_with("/pending/0000.json"));
     assert_eq!(why, "(EOF while parsing an object at line 1 column 1); remove it");

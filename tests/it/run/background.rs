@@ -61,9 +61,10 @@ fn a_driver_that_lacks_secret_variables_of_the_one_before_is_told() {
 fn an_approval_continues_the_run_by_itself() {
     let (project, id) = waiting();
     let listed = project.onloop(&["approve"]).expect_exit(0).stdout;
-    assert!(listed.contains(&format!("{id}  Waiting for you, ")), "{listed}");
-    assert!(listed.contains(&format!("\n      onloop approve {id}\n")), "{listed}");
-    let approved = project.onloop(&["approve", &id]).expect_exit(0);
+    let (name, _) = id.rsplit_once('-').expect("an id has a time");
+    assert!(listed.contains(&format!("{name}  Waiting for you, ")), "{listed}");
+    assert!(listed.contains(&format!("\n      onloop approve {name}\n")), "{listed}");
+    let approved = project.onloop(&["approve", name]).expect_exit(0);
     assert_eq!(approved.stdout, "gate 1: approved (human)\n");
     says(&approved, "The run continues in the background.\n");
     says(&approved, &format!("\n  onloop stop {id}\n"));

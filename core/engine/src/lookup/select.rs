@@ -230,6 +230,27 @@ async fn by_beginning(io: &Io, name: &str) -> Result<Option<Selected>, CommandEr
     }
 }
 
+/// The shortest names of what a person decides: each is the beginning of one id alone, and every verb
+/// takes it.
+pub struct ShortNames(Vec<String>);
+
+impl ShortNames {
+    /// Those of all runs on this machine, beside others.
+    pub async fn of(io: &Io, others: impl IntoIterator<Item = String>) -> ShortNames {
+        ShortNames(all_ids(io).await.into_iter().chain(others).collect())
+    }
+
+    /// The name of `id`, not shorter than `least`, where its id begins with that.
+    pub fn name<'i>(&self, id: &'i str, least: &str) -> &'i str {
+        let fork = format!("{id}.step-");
+        let is_other = |other: &&String| *other != id && !other.starts_with(&fork);
+        let others: Vec<&String> = self.0.iter().filter(is_other).collect();
+        let is_enough = |name: &&str| !others.iter().any(|other| other.starts_with(*name));
+        let least = if id.starts_with(least) { least.len() } else { id.len() };
+        (least..id.len()).filter_map(|end| id.get(..end)).find(is_enough).unwrap_or(id)
+    }
+}
+
 /// The error of a name that no run of a workflow has.
 async fn unknown(io: &Io, name: &str) -> CommandError {
     if let Some(auto) = auto_runs::named(io, name).await {
@@ -390,4 +411,24 @@ async fn chosen(io: &Io, mut runs: Vec<Store>) -> Result<Vec<Store>, CommandErro
         }
     }
     Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_is_the_beginning_of_one_id_alone() {
+        let ids = ["a-2026", "a-2027", "ab-2026", "c-2026", "c-2026.step-2", "c-2026.step-2-2"];
+        let names = ShortNames(ids.map(str::to_owned).to_vec());
+        for (id, least, name) in [
+            ("a-2026", "a", "a-2026"),
+            ("a-2027", "a", "a-2027"),
+            ("ab-2026", "ab", "ab"),
+            ("c-2026", "c", "c"),
+            ("c-2026", "x", "c-2026"),
+        ] {
+            assert_eq!(names.name(id, least), name, "{id}");
+        }
+    }
 }
