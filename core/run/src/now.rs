@@ -29,6 +29,21 @@ impl Run {
         }
     }
 
+    /// What a driver does first when the run is resumed; `None`: a person has to decide, or nothing is
+    /// left.
+    pub fn next_words(&self) -> Option<String> {
+        match self.next() {
+            Next::Start { step, .. }
+            | Next::Act { step }
+            | Next::Verify { step }
+            | Next::Approve { step, .. }
+            | Next::Block { step, .. } => self.named(step),
+            Next::Review { .. } | Next::Repeat => Some(self.end()),
+            Next::Finalize => Some("the run ends".to_owned()),
+            Next::Ask(_) | Next::Blocked(_) | Next::Finished => None,
+        }
+    }
+
     /// What a person who is waited for reads in a list.
     pub fn waits_for(&self, question: &Question) -> String {
         match question {
@@ -66,7 +81,7 @@ impl Run {
                 };
                 (self.waits_for(question), since.or(last), then)
             }
-            Attention::Paused { reason } => (format!("paused: {reason}"), last, None),
+            Attention::Paused { reason } => (format!("paused: {reason}"), last, self.next_words()),
             Attention::Limit { step, agent, since, until } => {
                 let now =
                     format!("{agent} waits for its usage limit, until {}", until.to_rfc3339());
@@ -101,7 +116,7 @@ impl Run {
             return StatusSummary {
                 now: now.to_owned(),
                 since: Some(self.last_update),
-                then: None,
+                then: self.next_words(),
             };
         }
         let started = |step: u32| self.step(step).and_then(|record| record.started_at);

@@ -64,7 +64,12 @@ fn status_says_what_is_going_on_and_what_comes_next() {
         if !step.is_empty() {
             project.onloop(&["step", "2", step]).expect_exit(0);
         }
-        assert_eq!(now(&project), ["Now: nobody works on it"], "after `{step}`");
+        let then = if step == "verify" {
+            "Then: all checks once more, the end"
+        } else {
+            "Then: step 2: Last"
+        };
+        assert_eq!(now(&project), ["Now: nobody works on it", then], "after `{step}`");
     }
     project.onloop(&["finalize"]).expect_exit(0);
     assert_eq!(now(&project), ["Now: completed (just now)"]);

@@ -187,7 +187,7 @@ pub fn card(run: &Run, driving: Driving) -> RunCard {
     };
     if let Some(stopped) = stopped {
         summary.now = stopped.to_owned();
-        (summary.since, summary.then) = (Some(run.last_update), None);
+        (summary.since, summary.then) = (Some(run.last_update), run.next_words());
     }
     let number = attention.as_ref().and_then(Attention::step).unwrap_or(run.current_step());
     let step = run.step(number);
@@ -517,6 +517,7 @@ mod tests {
         );
         let idle = card(&book.run, Driving::Nobody);
         assert_eq!((idle.state, idle.now.as_str()), (RunState::Idle, "nobody works on it"));
-        assert_eq!((idle.since, idle.then), (Some(book.run.last_update), None));
+        assert_eq!(idle.since, Some(book.run.last_update));
+        assert_eq!(idle.then.as_deref(), Some("step 1: Go"));
     }
 }
