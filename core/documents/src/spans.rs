@@ -44,9 +44,20 @@ pub(crate) struct GateDecided {
     pub(crate) at: Timestamp,
 }
 
-/// The newest of what took time, in the order of its end: at most `PAGE_SPANS`.
-pub fn spans(run: &Run) -> Vec<Span> {
+/// The newest of what took time in a run and in its forks, in the order of its end: at most `PAGE_SPANS`.
+pub fn spans(run: &Run, forks: &[Run]) -> Vec<Span> {
+    let is_open = |step: u32| run.forked_steps().any(|(open, _)| open == step);
     let mut spans = spans_and_decisions(run).0;
+    // Of a step whose fork works, the run has waited for it, and no more.
+    spans.retain(|span| !is_open(span.step));
+    for fork in forks {
+        let is_over = run.counts_fork(&fork.id);
+        spans.extend(spans_and_decisions(fork).0.into_iter().map(|span| match span.to {
+            None if is_over => Span { to: Some(fork.last_update), ..span },
+            _ => span,
+        }));
+    }
+    spans.sort_by_key(|span| (span.to.is_none(), span.to));
     spans.drain(..spans.len().saturating_sub(PAGE_SPANS));
     spans
 }
@@ -100,4 +111,30 @@ fn close(
 /// Whether the attempt that ended with `entry` failed.
 fn failed(entry: &LogEntry) -> bool {
     entry.event != "step_verified" || entry.text.starts_with('✗')
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::telemetry::tests::forked;
+
+    #[test]
+    fn a_step_beside_others_is_on_the_timeline_before_it_is_merged() {
+        let (mut book, mut fork) = forked();
+        // The run waits for its fork.
+        book.add(2_000, json!({ "event": "step_started", "step": 1 }));
+        let told = |run: &Run, fork: &Run| -> Vec<(SpanKind, i64, Option<i64>)> {
+            let of =
+                |span: Span| (span.kind, span.from.as_millis(), span.to.map(Timestamp::as_millis));
+            let begin = run.started_at.as_millis();
+            let all = spans(run, std::slice::from_ref(fork)).into_iter().map(of);
+            all.map(|(kind, from, to)| (kind, from - begin, to.map(|to| to - begin))).collect()
+        };
+        assert_eq!(told(&book.run, &fork.run), [(SpanKind::Acted, 2_000, None)]);
+        let failed = json!({ "event": "action_failed", "step": 1, "reason": "x", "output": "" });
+        fork.add(9_000, failed);
+        assert_eq!(told(&book.run, &fork.run), [(SpanKind::Failed, 2_000, Some(9_000))]);
+    }
 }

@@ -201,6 +201,16 @@ impl ChangeWatcher {
         })
     }
 
+    /// The forks that a run has had, as far as they can be read.
+    pub async fn forks(&self, io: &Io, run: &Run) -> Vec<Run> {
+        let Ok(home) = StateHome::of(io) else { return Vec::new() };
+        let mut forks = Vec::new();
+        for id in run.fork_ids() {
+            forks.extend(read_ledger_of(io, &home, &id).await.ok().map(|ledger| ledger.run));
+        }
+        forks
+    }
+
     /// The attempts at a step of a run that was looked at, oldest first.
     pub async fn attempts(&self, io: &Io, id: &str, step: u32) -> Vec<AttemptView> {
         let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };

@@ -158,7 +158,7 @@ fn attempts_and_waits_are_spans_of_which_the_last_is_open() {
     let told = |run: &Run| -> Vec<(SpanKind, i64, Option<i64>)> {
         let seconds = |moment: Timestamp| (moment.as_millis() - at(0).as_millis()) / 1000;
         let of = |span: crate::spans::Span| (span.kind, seconds(span.from), span.to.map(seconds));
-        spans(run).into_iter().map(of).collect()
+        spans(run, &[]).into_iter().map(of).collect()
     };
     assert_eq!(told(&run), []);
     let mut apply = |second: i64, event: Event| {

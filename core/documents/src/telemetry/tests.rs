@@ -59,7 +59,7 @@ impl Book {
         true
     }
 
-    fn add(&mut self, ms: i64, event: Value) {
+    pub(crate) fn add(&mut self, ms: i64, event: Value) {
         let event: Event = serde_json::from_value(event).expect("an event");
         assert!(self.take(ms, &event), "{event:?}");
     }

@@ -70,7 +70,10 @@ impl Server {
         let mut view = self.watcher.run(&self.io, id).await?;
         let mut found = self.common(session, digest_of_run(&view));
         let (advice, spans) = match self.watcher.record(id) {
-            Some(run) => (self.advice(&view, run).await, spans(run)),
+            Some(run) => {
+                let forks = self.watcher.forks(&self.io, run).await;
+                (self.advice(&view, run).await, spans(run, &forks))
+            }
             None => (None, Vec::new()),
         };
         view.log.clear();
