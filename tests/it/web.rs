@@ -8,6 +8,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use onloop_core::effect::{CallAnswer, Exit, Say};
+use onloop_tests::parallel::{ParallelLife, ParallelPlan};
 use onloop_tests::{Ended, SimHost, SimProcess};
 
 use crate::run::workflow;
@@ -413,5 +414,27 @@ fn an_agent_does_not_serve_the_page() {
         crate::flat(&machine.notes()).contains("is for a person to decide"),
         "{}",
         machine.notes()
+    );
+}
+
+#[test]
+fn the_turn_that_resolves_a_conflict_stands_behind_that_of_its_step() {
+    let mut life = ParallelLife::new(ParallelPlan::diamond(2, 2, true), 7);
+    life.calm();
+    life.drive().unwrap_or_else(|why| panic!("{why}"));
+    let run = life.run().expect("it has begun");
+    let record = run
+        .steps
+        .iter()
+        .find(|record| record.fork.as_ref().is_some_and(|fork| !fork.conflicts.is_empty()));
+    let number = record.expect("two steps conflict").step.number;
+    let path = format!("/data/run/{}/log?attempt={number}-1", run.id);
+    let steps = sign_in().into_iter().chain([step(move |browser| browser.get(&path))]);
+    let answers = browse(&mut life.host, steps.collect());
+    let lines: Vec<serde_json::Value> = serde_json::from_str(&body(&answers[2])).expect("facts");
+    let said: Vec<&str> = lines.iter().filter_map(|line| line["text"].as_str()).collect();
+    assert_eq!(
+        said,
+        ["acted", "", "--- Another turn: the conflicts of the merge ---", "", "acted"]
     );
 }

@@ -42,6 +42,9 @@ pub struct ChangeWatcher {
     folders: Vec<String>,
 }
 
+/// What separates the turn of a step from the one in which an agent resolved the conflicts of its merge.
+const SECOND_TURN: &str = "--- Another turn: the conflicts of the merge ---";
+
 /// A text that an attempt leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptText {
@@ -226,12 +229,24 @@ impl ChangeWatcher {
     /// The end of a text that an attempt at a step left, such as `2-1`: of its log, or its prompt.
     pub async fn text(&self, io: &Io, id: &str, attempt: &str, kind: AttemptText) -> Vec<TextLine> {
         let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };
-        let (paths, attempt) = log::place_of(io, &home, run, attempt).await;
-        let (path, times) = match kind {
-            AttemptText::Log => (paths.log(&attempt), Some(paths.log_times(&attempt))),
-            AttemptText::Prompt => (paths.prompt(&attempt), None),
+        let text = async |paths: Paths, attempt: &str| {
+            let (path, times) = match kind {
+                AttemptText::Log => (paths.log(attempt), Some(paths.log_times(attempt))),
+                AttemptText::Prompt => (paths.prompt(attempt), None),
+            };
+            log::timed_tail(io, &path, times.as_deref(), limits::WEB_LOG_BYTES).await
         };
-        log::timed_tail(io, &path, times.as_deref(), limits::WEB_LOG_BYTES).await
+        let mut lines = match log::fork_with(io, &home, run, attempt).await {
+            Some((fork, name)) => text(Paths::new(&home, "", &fork.id), &name).await,
+            None => Vec::new(),
+        };
+        let own = text(Paths::new(&home, &run.place.execution_root, &run.id), attempt).await;
+        if !lines.is_empty() && !own.is_empty() {
+            let heading = |text: &str| TextLine { at: None, text: text.to_owned() };
+            lines.extend([heading(""), heading(SECOND_TURN), heading("")]);
+        }
+        lines.extend(own);
+        lines
     }
 
     /// Reads again what has changed of a run.

@@ -90,13 +90,23 @@ pub async fn fork_of_attempt(
     run: &Run,
     attempt: &str,
 ) -> Option<(Run, String)> {
-    let (step, number) = attempt.split_once('-')?;
-    let (step, number): (u32, u32) = (step.parse().ok()?, number.parse().ok()?);
     // An agent that has resolved the conflicts of the merge has worked in the run.
     let own = Paths::new(home, &run.place.execution_root, &run.id);
-    if io.stat(&own.log(attempt)).await.is_ok() {
-        return None;
+    match io.stat(&own.log(attempt)).await {
+        Ok(_) => None,
+        Err(_) => fork_with(io, home, run, attempt).await,
     }
+}
+
+/// As [`fork_of_attempt`], also where the run itself has worked on the attempt afterwards.
+pub(super) async fn fork_with(
+    io: &Io,
+    home: &StateHome,
+    run: &Run,
+    attempt: &str,
+) -> Option<(Run, String)> {
+    let (step, number) = attempt.split_once('-')?;
+    let (step, number): (u32, u32) = (step.parse().ok()?, number.parse().ok()?);
     let mut before = 0;
     for id in run.forks_of(step) {
         let Ok(Ledger { run: fork, .. }) = read_ledger_of(io, home, &id).await else { continue };
