@@ -438,3 +438,22 @@ fn the_turn_that_resolves_a_conflict_stands_behind_that_of_its_step() {
         ["acted", "", "--- Another turn: the conflicts of the merge ---", "", "acted"]
     );
 }
+
+#[test]
+fn a_step_that_is_not_merged_has_its_attempts_and_its_time() {
+    let mut plan = ParallelPlan::diamond(2, 2, false);
+    plan.all[1].gate = true;
+    let mut life = ParallelLife::new(plan, 7);
+    life.calm();
+    assert_eq!(life.drive(), Ok(Ended::Exit(Exit::Paused)), "{}", life.said());
+    let run = life.run().expect("it has begun");
+    assert_eq!(run.steps[2].attempts, 0, "the run learns of it with the merge");
+    let path = format!("/data/run/{}", run.id);
+    let steps = sign_in().into_iter().chain([step(move |browser| browser.get(&path))]);
+    let answers = browse(&mut life.host, steps.collect());
+    let facts: serde_json::Value = serde_json::from_str(&body(&answers[2])).expect("facts");
+    assert_eq!(facts["run"]["steps"][2]["attempts"], 1);
+    let spans = facts["spans"].as_array().expect("a list");
+    let of_step = spans.iter().find(|span| span["step"] == 3).expect("it is on the timeline");
+    assert!(of_step["kind"] == "acted" && of_step["to"].is_string(), "{of_step}");
+}

@@ -17,6 +17,7 @@ use sessions::{KnownSessions, Surrounding};
 
 use crate::approval::pending;
 use crate::run::driver_lock::driving;
+use crate::run::forks::together;
 use crate::run::gate::facts;
 use crate::run::instruction::instruction;
 use crate::run::options::remembered_options;
@@ -28,7 +29,7 @@ use onloop_documents::board::{
 };
 use onloop_documents::ledger::{self, Ledger};
 use onloop_effect::{Io, Stat};
-use onloop_run::{Run, is_run_id};
+use onloop_run::{Run, UnderWay, is_run_id};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
@@ -175,6 +176,8 @@ impl ChangeWatcher {
             let found = facts(io, run, step).await.map(|found| board::facts(&found));
             known.facts = found.map(|found| (ledger.head.sha256.clone(), found));
         }
+        let whole = together(io, run, (UnderWay::Attempts, UnderWay::Nothing)).await;
+        let whole = whole.as_ref().unwrap_or(run);
         let paths = Paths::new(&home, &run.place.execution_root, id);
         let event = |entry: &onloop_run::LogEntry| LoggedLine {
             at: entry.at,
@@ -184,8 +187,8 @@ impl ChangeWatcher {
         Some(RunView {
             card: known.card.clone(),
             steps: match known.card.state.is_stopped() {
-                true => board::steps(&run.stopped()),
-                false => board::steps(run),
+                true => board::steps(&whole.stopped()),
+                false => board::steps(whole),
             },
             graph: board::graph(run),
             facts: step.and(known.facts.as_ref()).map(|(_, facts)| facts.clone()),

@@ -169,15 +169,13 @@ function StepItem({ step, isSelected, attempts, attempt, next, reason }: StepPro
     if (isSelected) item.current?.scrollIntoView({ block: "nearest" });
   }, [isSelected]);
   const took = between(step.started_at, step.completed_at);
-  // The run learns of the attempts of work beside others when that work is merged.
-  const isCounted = step.attempts > 0 && !(step.symbol === "→" && step.fork !== undefined);
   return (
     <li ref={item}>
       <button type="button" class="step" aria-current={isSelected ? "step" : undefined} onClick={() => choose({ step: String(step.number), attempt: "", tab: next })}>
         <Mark symbol={step.symbol} />
         <span class="name" dir="auto">{step.number}. {step.name}</span>
         <span class="faint">
-          {step.status}{isCounted && `, attempt ${step.attempts} of ${step.limit}`}{took !== undefined && `, ${duration(took)}`}
+          {step.status}{step.attempts > 0 && `, attempt ${step.attempts} of ${step.limit}`}{took !== undefined && `, ${duration(took)}`}
         </span>
         {step.fork !== undefined && <span class="faint">{step.fork}</span>}
         {reason !== undefined && <span class="bad" dir="auto">{reason}</span>}

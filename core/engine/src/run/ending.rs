@@ -117,15 +117,15 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
     if options.is_part && exit == Exit::Done {
         return exit;
     }
+    let whole = forks::reserved(io, run, options).await;
+    let whole = whole.as_ref().unwrap_or(run);
     if options.json {
         let summary = serde_json::to_string_pretty(&documents::summary::summary(run));
         io.result(summary.expect("a summary has only string keys") + "\n").await;
     } else {
         io.note("").await;
-        io.result(render_summary(run, options.platform)).await;
+        io.result(render_summary(whole, options.platform)).await;
     }
-    let whole = forks::reserved(io, run, options).await;
-    let whole = whole.as_ref().unwrap_or(run);
     io.note(format!("\n{}", state_line(whole))).await;
     if let Some(findings) = review::findings(run) {
         io.note(findings).await;
