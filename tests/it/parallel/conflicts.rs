@@ -57,9 +57,10 @@ fn a_conflict_that_stays_blocks_the_step_and_keeps_both_sides() {
     let both = std::fs::read_to_string(&base).unwrap();
     let run = record["run_id"].as_str().unwrap();
     // The marks name the sides, which git knows by these names.
-    for side in
-        [format!("<<<<<<< onloop/{run}/before-step-2\n"), format!(">>>>>>> onloop/{run}/step-2\n")]
-    {
+    for side in [
+        format!("<<<<<<< refs/onloop/{run}/before-step-2\n"),
+        format!(">>>>>>> refs/onloop/{run}/step-2\n"),
+    ] {
         assert!(both.contains(&side), "{both}");
         let name = side[8..].trim();
         assert!(project.shell(&format!("git show {name}:base.txt")).stdout.contains("four-"));

@@ -125,7 +125,8 @@ pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let current = judge.context.git_branch.as_deref();
     match parsed.operands.as_slice() {
         [] | [_] if creates => {}
-        [only] if only.known() == Some("-") || only.known().is_some() && only.known() == current => {}
+        [only]
+            if only.known() == Some("-") || only.known().is_some() && only.known() == current => {}
         // A file or folder of this name is taken back where no branch has it.
         [only] if !is_everything(only) => {
             judge.takes_edits_back();

@@ -63,7 +63,7 @@ pub(crate) async fn unresolved(cx: &RunContext<'_>, step: u32) -> Option<String>
     let [others, own] = side_names(run, step);
     Some(format!(
         "the conflict with other steps is not resolved: {first}{more}; the work of the other steps is \
-         `refs/{others}`, that of step {step} `refs/{own}`"
+         `{others}`, that of step {step} `{own}`"
     ))
 }
 

@@ -222,9 +222,9 @@ struct MadeMerge {
 }
 
 /// The names of the sides of a merge: the work of the other steps, and that of the step. They are in the
-/// marks of conflicts.
+/// marks of conflicts, and whole, so that no branch or tag can have them.
 pub(super) fn side_names(run: &Run, step: u32) -> [String; 2] {
-    let name = |side: &str| format!("onloop/{}/{side}step-{step}", run.id);
+    let name = |side: &str| format!("refs/onloop/{}/{side}step-{step}", run.id);
     [name("before-"), name("")]
 }
 
@@ -258,7 +258,7 @@ async fn make_merge(
     };
     let [our_name, their_name] = &side_names(run, step);
     for (name, side) in [(our_name, ours), (their_name, theirs)] {
-        ask(root, &["update-ref", &format!("refs/{name}"), &side.commit]).await?;
+        ask(root, &["update-ref", name, &side.commit]).await?;
     }
     let words = [
         &*without,
