@@ -67,7 +67,7 @@ impl SimRepository {
 
     /// Merges file by file: one that both have changed is a conflict, unless both did the same.
     fn merge_tree(&mut self, ours: &str, theirs: &str) -> SimProcess {
-        let [ours, theirs] = [ours, theirs].map(|name| self.refs[&format!("refs/{name}")].clone());
+        let [ours, theirs] = [ours, theirs].map(|name| self.refs[name].clone());
         let (ours, theirs) = (&*ours, &*theirs);
         let base = self.merge_base(ours, theirs);
         let files = |commit: &str| self.files(commit).expect("callers name commits").clone();
