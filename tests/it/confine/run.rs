@@ -113,10 +113,10 @@ fn checks_on_a_clean_checkout_find_no_cache_of_the_agent() {
     for (more, code) in [("", 0), ("verify_clean: true\n", 1)] {
         let place = place(
             &format!("confine: on\nworktree: true\n{more}"),
-            " test -f \"${CARGO_HOME:-$HOME/.cargo}/registry/planted\"",
-            "touch ~/.cargo/registry/planted && echo made > made",
+            " test -f \"${PIP_CACHE_DIR:-$HOME/.cache/pip}/planted\"",
+            "touch \"${PIP_CACHE_DIR:-$HOME/.cache/pip}/planted\" && echo made > made",
         );
-        place.write("home/.cargo/config.toml", "[net]\nretry = 3\n");
+        place.write("home/.cache/pip/selfcheck.json", "{}\n");
         let done = run(&place, &["--agent", "script", "--json"]).expect_exit(code);
         let summary: Value = serde_json::from_str(&done.stdout).unwrap();
         assert_eq!(summary["steps"][0]["attempts"], 1, "{summary}");
