@@ -117,6 +117,7 @@ export type RunEvent = {
 } | {
     event: "run_paused";
     reason: string;
+    interrupted?: boolean;
 } | {
     event: "run_abandoned";
     reason: string;
