@@ -9,7 +9,7 @@ use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_end, snap
 use onloop_engine::run::checks::{CheckOptions, repeat_checks};
 use onloop_engine::run::decider::demand_person;
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
-use onloop_engine::run::review_driven::review_driven;
+use onloop_engine::run::review::review_driven;
 use onloop_engine::state::store::Store;
 use onloop_run::{Event, Next};
 

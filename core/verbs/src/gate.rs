@@ -12,9 +12,9 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::background::continue_run;
+use onloop_engine::run::change::say_step;
 use onloop_engine::run::change::{change_by, not_now};
 use onloop_engine::run::decider::{decider, demand_person};
-use onloop_engine::run::step_line::say_step;
 use onloop_engine::state::store::{CHANGED_SINCE, Store};
 use onloop_engine::terminal::ask::{self, Consulted};
 use onloop_run::{

@@ -13,7 +13,6 @@ mod files;
 mod judge;
 mod keep;
 mod log;
-mod mistakes;
 mod prompt;
 mod provider_wait;
 mod stop;
@@ -29,7 +28,7 @@ use onloop_engine::terminal::input;
 use onloop_permission::rules::GivenRules;
 use onloop_sessions::handsoff::{DEPTH_VARIABLE, SessionId};
 use onloop_sessions::hooks::{
-    HookAnswer, HookEvent, HookInput, Host, PermissionMode, unknown_host,
+    AnswerForm, HookAnswer, HookEvent, HookInput, Host, PermissionMode, unknown_host,
 };
 use onloop_syntax::{limits, text};
 
@@ -229,7 +228,7 @@ async fn respond(
         HookEvent::Compacted => compacted::compacted(&context).await,
         HookEvent::StopFailed(_) | HookEvent::Other => HookAnswer::Nothing,
     };
-    mistakes::told(&context, form, answer).await
+    with_mistakes(&context, form, answer).await
 }
 
 impl HookContext {
@@ -332,4 +331,37 @@ impl HookContext {
         let caller = HookCaller { host: self.host, cwd: self.cwd.clone() };
         Sessions::of(&self.io, id, &[&self.project, &self.cwd]).await.called_by(caller)
     }
+}
+
+/// `answer` to an event that is answered in `form`, with what is wrong with the configuration where
+/// the person at the host has not heard of it. The first hook of a session that can say it does.
+async fn with_mistakes(context: &HookContext, form: AnswerForm, answer: HookAnswer) -> HookAnswer {
+    let is_moment = match form {
+        AnswerForm::Prompt | AnswerForm::Stop | AnswerForm::Compacted => true,
+        // Calls are many.
+        AnswerForm::ToolCall | AnswerForm::PermissionRequest | AnswerForm::Other => false,
+    };
+    let before = match &answer {
+        HookAnswer::Nothing => String::new(),
+        HookAnswer::SystemMessage(message) => format!("{message}\n"),
+        // Hosts take one thing at a time.
+        HookAnswer::Decided(..)
+        | HookAnswer::Rewritten { .. }
+        | HookAnswer::Deferred(_)
+        | HookAnswer::Continue(_)
+        | HookAnswer::AdditionalContext(_) => return answer,
+    };
+    let Some(said) = context.loaded.mistakes().filter(|_| is_moment) else { return answer };
+    let Some(id) = &context.session else { return answer };
+    match context.sessions(id).await.are_new(id, &said).await {
+        Ok(true) => {}
+        Ok(false) => return answer,
+        // Better twice than never.
+        Err(error) => log::debug(context, &format!("what was said is not kept: {error}")).await,
+    }
+    if !context.host.tells_at_prompts() {
+        context.io.note(said).await;
+        return answer;
+    }
+    HookAnswer::SystemMessage(before + &said)
 }

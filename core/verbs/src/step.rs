@@ -5,6 +5,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::adopt::warn_of_edit;
 use onloop_engine::run::advice::first_command;
+use onloop_engine::run::change::say_step;
 use onloop_engine::run::change::{change, change_by, demand_running, not_now};
 use onloop_engine::run::checkpoint::{
     CheckpointOutcome, checkpoint_and_commit, checkpoint_turn, checkpoint_verified,
@@ -14,9 +15,8 @@ use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::run::protect::{self, Guarded};
-use onloop_engine::run::review_driven::review_driven;
+use onloop_engine::run::review::review_driven;
 use onloop_engine::run::setup::{self, Readiness};
-use onloop_engine::run::step_line::say_step;
 use onloop_engine::sandbox::choice::Sandbox;
 use onloop_engine::state::store::Store;
 use onloop_run::{

@@ -7,6 +7,7 @@ use crate::run::instruction::{driver_beside, instruction};
 use crate::run::private_git;
 use crate::run::telemetry;
 use crate::state::store::{Store, StoreError};
+use onloop_documents::summary::step_summary;
 use onloop_effect::Io;
 use onloop_run::{Decider, Event, Run, RunStatus};
 
@@ -114,4 +115,11 @@ fn with_status(run: &Run, error: CommandError) -> CommandError {
             false => format!("run {id} is {status}: {now}"),
         },
     )
+}
+
+/// Says what was done to a step: with `line`, or with how it and its run stand now, as JSON.
+pub async fn say_step(io: &Io, run: &Run, step: u32, line: &str, as_json: bool) {
+    let document = step_summary(run, step).filter(|_| as_json);
+    let said = document.and_then(|document| serde_json::to_string_pretty(&document).ok());
+    io.result(said.unwrap_or_else(|| line.to_owned()) + "\n").await;
 }

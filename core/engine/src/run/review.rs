@@ -1,5 +1,7 @@
 //! Review checkpoints: an agent reads the changes and gives a verdict.
 
+use crate::error::CommandError;
+use crate::run::change::{change, not_now};
 use crate::run::checks::{CheckOptions, private_names};
 use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
 use crate::state::store::{Store, StoreError};
@@ -68,4 +70,33 @@ pub(crate) fn findings(run: &Run) -> Option<String> {
 
 fn failed(stdout: &Capture, stderr: &Capture) -> String {
     format!("the review agent failed\n{}\n{}", stdout.text(), stderr.text())
+}
+
+/// Lets the review agent of the run look at it, and says what it found. Findings of a verdict "not
+/// ready" go back to the agent that drives the run.
+///
+/// # Errors
+///
+/// The review does not pass.
+pub async fn review_driven(
+    io: &Io,
+    store: &mut Store,
+    step: Option<u32>,
+) -> Result<(), CommandError> {
+    let checks = CheckOptions::step_by_step(io, store.run()).await?;
+    let reviewed = perform(io, store, &checks, limits::AGENT_TIMEOUT_MS, step).await;
+    checks.end(io).await;
+    let event = reviewed?.ok_or_else(CommandError::interrupted)?;
+    change(io, store, event).await?;
+    let found = findings(store.run());
+    if let Some(findings) = &found {
+        io.note(findings).await;
+    }
+    if store.run().reviews.blocking.is_none() {
+        return Ok(());
+    }
+    if let Some(step) = store.run().returnable_findings() {
+        change(io, store, Event::FindingsReturned { step }).await?;
+    }
+    Err(not_now(store.run(), CommandError::failed("the review has not passed")))
 }

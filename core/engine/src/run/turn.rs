@@ -10,13 +10,14 @@ pub(crate) use line::first_turn;
 use crate::run::checks::{private_names, recorded};
 use crate::run::context::RunContext;
 use crate::run::processes::{Work, WorkError, run_recorded};
-use crate::run::usage;
 use crate::state::store::{Paths, StoreError};
 use onloop_agents::confine::refused_line;
 use onloop_agents::{self as agent, Agent, Client};
 use onloop_effect::{Command, Durability, Expect, Io, ProcessEnd, ProcessSpec, ProcessStatus};
-use onloop_run::{Event, Refused, Run, StepRecord, Worker, step_prompt};
+use onloop_run::{Amount, Event, Refused, Run, StepRecord, Usage, Worker, step_prompt};
+use onloop_syntax::money::Money;
 use onloop_syntax::text;
+use serde_json::Value;
 use start::Starter;
 
 /// What came of running the action of a step.
@@ -202,7 +203,7 @@ async fn run_command(
         Err(TurnStop::Outcome(outcome)) => outcome,
         Err(stop @ TurnStop::Record(_)) => return Err(stop),
     };
-    let usage = usage::read(io, &usage).await;
+    let usage = read_usage(io, &usage).await;
     cx.store.apply(Event::UsageReported(usage)).map_err(StoreError::Overtaken)?;
     Ok(outcome)
 }
@@ -311,5 +312,24 @@ async fn ask_person(io: &Io, record: &StepRecord) -> ActionOutcome {
         },
         Err(failure) if failure.is_interrupted() => ActionOutcome::Interrupted,
         Err(failure) => ActionOutcome::failed(format!("nobody is there to act: {failure}")),
+    }
+}
+
+/// Largest usage report that is read.
+const REPORT_BYTES: u64 = 64 * 1024;
+
+/// What an agent says that it used, in the file named by `ONLOOP_USAGE_FILE`:
+/// `{"cost_usd": 0.12, "tokens": 3400}`. What is missing or not an amount is unknown.
+async fn read_usage(io: &Io, path: &str) -> Usage {
+    let report: Value = match io.read(path, REPORT_BYTES).await {
+        Ok((bytes, _)) => serde_json::from_slice(&bytes).unwrap_or_default(),
+        Err(_) => Value::Null,
+    };
+    let cost = report.get("cost_usd").and_then(Value::as_f64);
+    let tokens = report.get("tokens").and_then(Value::as_u64);
+    Usage {
+        agents: 1,
+        cost: cost.and_then(Money::from_usd).map_or(Amount::Unknown, Amount::Known),
+        tokens: tokens.map_or(Amount::Unknown, Amount::Known),
     }
 }
