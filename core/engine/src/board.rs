@@ -176,7 +176,8 @@ impl ChangeWatcher {
             let found = facts(io, run, step).await.map(|found| board::facts(&found));
             known.facts = found.map(|found| (ledger.head.sha256.clone(), found));
         }
-        let whole = together(io, run, (UnderWay::Attempts, UnderWay::Nothing)).await;
+        let all = (UnderWay::Attempts, UnderWay::Nothing);
+        let whole = Box::pin(together(io, run, all)).await;
         let whole = whole.as_ref().unwrap_or(run);
         let paths = Paths::new(&home, &run.place.execution_root, id);
         let event = |entry: &onloop_run::LogEntry| LoggedLine {

@@ -71,7 +71,7 @@ impl Server {
         let mut found = self.common(session, digest_of_run(&view));
         let (advice, spans) = match self.watcher.record(id) {
             Some(run) => {
-                let forks = self.watcher.forks(&self.io, run).await;
+                let forks = Box::pin(self.watcher.forks(&self.io, run)).await;
                 (self.advice(&view, run).await, spans(run, &forks))
             }
             None => (None, Vec::new()),
