@@ -15,7 +15,7 @@ use onloop_engine::run::gate::facts;
 use onloop_engine::run::instruction::{Instruction, instruction_of};
 use onloop_engine::state::auto_runs::{self, AutoRun};
 use onloop_engine::state::store::Store;
-use onloop_run::{Platform, Run, RunStatus, render_summary, sandbox_line, step_list};
+use onloop_run::{Next, Platform, Run, RunStatus, render_summary, sandbox_line, step_list};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
@@ -328,6 +328,54 @@ fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> Str
     } else if waits {
         // A shell that is given this line does nothing.
         out += "# only a person may decide this: wait for them\n";
+    } else if let Next::Act { step } = run.next()
+        && run.is_driven_by_verbs()
+    {
+        // The command alone would record a step that nobody worked on.
+        let then = match run.step(step).is_some_and(|record| !record.step.checks.is_empty()) {
+            true => "this runs its checks",
+            false => "no check verifies it, and this records it as done",
+        };
+        out += &format!("# after the work of step {step}: {then}\n");
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use onloop_engine::run::instruction::instruction;
+    use onloop_run::{Beginning, Event, Place};
+    use onloop_workflow as workflow;
+
+    #[test]
+    fn next_says_that_the_work_of_a_step_comes_before_its_verification() {
+        let table = [
+            ("", "# after the work of step 1: no check verifies it, and this records it as done\n"),
+            ("verify: make test\n", "# after the work of step 1: this runs its checks\n"),
+        ];
+        for (check, note) in table {
+            let file = format!(
+                "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n### 1. One\n\
+                 action: do\nloop: false\n{check}"
+            );
+            let plan = workflow::parse("hotl-workflow-a.md", file.as_bytes()).plan.unwrap();
+            let beginning = Beginning {
+                id: "a-1".to_owned(),
+                place: Place { executor_mode: "loop".to_owned(), ..Place::default() },
+                at: Timestamp::EPOCH,
+                auto_approve: false,
+                reverify: true,
+                review_agent: None,
+                issue: None,
+                issue_text: String::new(),
+                pr_repairs: None,
+            };
+            let mut run = Run::begin(&plan, beginning);
+            run.apply(Timestamp::EPOCH, &Event::StepStarted { step: 1 }).unwrap();
+            let said = next_words(&run, &instruction(&run), true, false);
+            let command = "onloop step 1 verify --run-id a-1";
+            assert_eq!(said, format!("act (step 1)\n{command}\n{note}"));
+        }
+    }
 }
