@@ -94,7 +94,7 @@ fn a_run_at_its_gate_waits_with_the_facts() {
     assert!(machine.notes().contains(text), "{text}\n{}", machine.notes());
     assert_eq!(facts.checks[0].result, "passed");
     let steps: Vec<_> = view.steps.iter().map(|s| (s.symbol, s.name.as_str())).collect();
-    assert_eq!(steps, [("✓", "Build it"), ("✓", "Ship")]);
+    assert_eq!(steps, [("✓", "Build it"), ("⏸", "Ship")]);
     assert_eq!(view.log, ["did  all"]);
     assert_eq!(view.commands[0], format!("onloop gate 2 approved --run-id {id}"));
     let json = serde_json::to_string(&(&board, &view.steps)).expect("plain values");

@@ -213,6 +213,16 @@ impl Run {
         format!("Still failing after {attempts}: {reason} (loop: until {condition})")
     }
 
+    /// Whether a step that is done waits for a person's decision at its gate.
+    pub(super) fn waits_at_gate(&self, record: &StepRecord) -> bool {
+        let is_question = |next| {
+            matches!(next, Next::Ask(Question::Gate { .. } | Question::Verdict { step: Some(_) }))
+        };
+        record.status == StepStatus::Done
+            && !self.is_over()
+            && self.next_of_done_step(record).is_some_and(is_question)
+    }
+
     fn next_of_done_step(&self, record: &StepRecord) -> Option<Next> {
         let step = record.step.number;
         match (record.gate, gate_rule(self, record)) {

@@ -35,6 +35,7 @@ pub fn symbol_and_word(run: &Run, record: &StepRecord) -> (&'static str, &'stati
         StepStatus::Pending => ("·", "Pending"),
         StepStatus::InProgress(_) if run.status != RunStatus::Running => ("■", "Interrupted"),
         StepStatus::InProgress(_) => ("→", "Running"),
+        StepStatus::Done if run.waits_at_gate(record) => ("⏸", "Waiting for you"),
         StepStatus::Done if is_checked => ("✓", "Done"),
         StepStatus::Done => ("○", "Done, unchecked"),
         StepStatus::Failed { .. } => ("✗", "Failed"),
@@ -183,6 +184,10 @@ pub fn step_list(run: &Run) -> String {
                 shown_name(record),
                 record.attempt_of_limit()
             ),
+            // The live line before says that its checks have passed.
+            StepStatus::Done if run.waits_at_gate(record) => {
+                format!("⏸ Step {}: {} (waits for you)", record.step.number, shown_name(record))
+            }
             StepStatus::InProgress(_)
             | StepStatus::Pending
             | StepStatus::Done

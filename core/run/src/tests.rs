@@ -327,6 +327,20 @@ fn summaries_follow_the_contract_of_each_platform() {
 }
 
 #[test]
+fn a_step_whose_gate_is_undecided_waits_for_a_person() {
+    let mut run = begin(vec![Step { gate: Some(Gate::Human), ..step(1) }, step(2)]);
+    apply(&mut run, &[Event::StepStarted { step: 1 }, passed(1)]);
+    let summary = render_summary(&run, Platform::Codex);
+    assert!(summary.contains("⏸ Step 1: Name 1 - Waiting for you (1 attempt)\n"), "{summary}");
+    assert!(step_list(&run).starts_with("  ⏸ Step 1: Name 1 (waits for you)\n"));
+    let mut abandoned = run.clone();
+    apply(&mut abandoned, &[Event::RunAbandoned { reason: "a".to_owned() }]);
+    assert!(render_summary(&abandoned, Platform::Codex).contains("✓ Step 1: Name 1 - Done"));
+    apply(&mut run, &[human(1, GateDecision::Approved)]);
+    assert!(render_summary(&run, Platform::Codex).contains("✓ Step 1: Name 1 - Approved"));
+}
+
+#[test]
 fn a_step_that_nothing_verified_is_shown_as_unchecked() {
     let unchecked = |number| Step { checks: Vec::new(), ..step(number) };
     let mut run = begin(vec![

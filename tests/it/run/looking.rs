@@ -219,7 +219,7 @@ fn the_report_is_a_rendering_of_the_record() {
     let (project, id) = paused();
     let printed = project.onloop(&["report", &id]).expect_exit(0).stdout;
     assert_eq!(printed, project.read(&format!(".hotl/reports/{id}.md")));
-    assert!(printed.contains("|  1   | First \\| second | ✓ Done | 1 |"), "{printed}");
+    assert!(printed.contains("|  1   | First \\| second | ⏸ Waiting for you | 1 |"), "{printed}");
     std::fs::write(project.path(&format!(".hotl/reports/{id}.md")), "scribbles").unwrap();
     assert_eq!(project.onloop(&["report", &id]).stdout, printed);
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
@@ -266,9 +266,9 @@ fn summaries() {
     assert_eq!(summary, json(&project.onloop(&["summary", &id, "--json"]).stdout));
     assert_eq!(summary["run_id"], *id);
     let claude = project.onloop(&["summary", &id, "--platform", "claude"]).expect_exit(0).stdout;
-    assert!(claude.contains("| 1 | First \\| second | ✓ Done | 1 |"), "{claude}");
+    assert!(claude.contains("| 1 | First \\| second | ⏸ Waiting for you | 1 |"), "{claude}");
     let codex = project.onloop(&["summary", &id, "--platform", "codex"]).expect_exit(0).stdout;
-    assert!(codex.starts_with("Execution Summary\n\n✓ Step 1: First | second"), "{codex}");
+    assert!(codex.starts_with("Execution Summary\n\n⏸ Step 1: First | second"), "{codex}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn a_step_in_a_worktree_of_its_own_is_not_pending_while_the_run_waits() {
     assert_eq!(run.status_summary().then.as_deref(), Some("the merge of step 2: Name 2"));
     assert_eq!(
         step_list(&run),
-        "  ✓ Step 1: Name 1\n  → Step 2: Name 2 (running or ready to merge)\n  \
+        "  ⏸ Step 1: Name 1 (waits for you)\n  → Step 2: Name 2 (running or ready to merge)\n  \
          · Step 3: Name 3 (after steps 1 and 2)\n"
     );
     assert!(render_report(&run).contains("| Name 3 (after steps 1 and 2) |"));
