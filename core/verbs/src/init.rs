@@ -4,6 +4,7 @@ use serde_json::json;
 
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
+use onloop_engine::lookup::agent::reviewer_problem;
 use onloop_engine::lookup::runs::{Found, find_all, is_of};
 use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::preflight::preflight;
@@ -11,6 +12,7 @@ use onloop_engine::run::begin::{create, demand_platform, read_plan};
 use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_start};
 use onloop_run::Beginning;
 use onloop_run::preflight::{IsolationMode, PreflightFlags, Prepared};
+use onloop_syntax::text;
 use onloop_workflow::Plan;
 
 /// Arguments of `onloop init`.
@@ -162,6 +164,13 @@ async fn write(
     adapt: impl Fn(Beginning) -> Beginning,
 ) -> Result<String, CommandError> {
     warn_of_unfinished(io, &prepared.source_workflow_path).await;
+    if let Some(reviewer) = &plan.review
+        && let Some(why) = reviewer_problem(io, reviewer).await
+    {
+        let warning = format!("warning: the review of this run cannot take place: {why}");
+        let fix = "  fix: correct `review` in the workflow file, or install the reviewer";
+        io.note(format!("{}\n{fix}", text::wrapped(&warning, 80, 2))).await;
+    }
     let mut store = create(io, plan, prepared, None, adapt).await?;
     let kept = checkpoint_and_commit(io, &mut store, async |io, store| {
         Ok(checkpoint_start(io, store).await)

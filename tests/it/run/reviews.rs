@@ -36,6 +36,7 @@ fn verdicts() {
 fn a_reviewer_that_could_not_run_says_so() {
     let table = [
         ("echo quota exceeded >&2; exit 3", "the reviewer could not run", "NOT REVIEWED"),
+        ("./gone", "the reviewer `./gone` failed: exit code 127", "NOT REVIEWED"),
         ("echo looks good", "the review came to no verdict", "NO VERDICT"),
         ("echo 'VERDICT: NOT READY'", "the review found problems", "NOT READY"),
     ];
@@ -154,6 +155,18 @@ fn an_agent_fixes_what_a_review_finds_before_a_person_is_asked() {
 }
 
 #[test]
+fn a_reviewer_that_is_not_there_is_named_when_a_run_by_verbs_begins() {
+    for (reviewer, why) in [
+        ("claude", "`claude` is not on PATH"),
+        ("nope", "`nope` is neither an agent nor a program on PATH"),
+    ] {
+        let said = small(&format!("review: {reviewer}\n"), "").onloop(&["init", FILE]).stderr;
+        let warning = format!("warning: the review of this run cannot take place: {why} fix: ");
+        assert!(crate::flat(&said).contains(&warning), "{said}");
+    }
+}
+
+#[test]
 fn a_run_that_an_agent_drives_by_verbs_is_held_to_its_review() {
     let project = small("review: claude\n", "");
     project.write("../bin/claude", "#!/bin/sh\ncat verdict\n");
@@ -161,7 +174,7 @@ fn a_run_that_an_agent_drives_by_verbs_is_held_to_its_review() {
     std::fs::set_permissions(project.path("../bin/claude"), mode).unwrap();
     project.write("verdict", "BLOCK: it leaks\nVERDICT: NOT READY\n");
     let verb = |words: &[&str]| project.onloop(words);
-    verb(&["init", FILE]).expect_exit(0);
+    assert_eq!(verb(&["init", FILE]).expect_exit(0).stderr, "");
     verb(&["step", "1", "start"]).expect_exit(0);
     project.write("first", "");
     verb(&["step", "1", "verify"]).expect_exit(0);

@@ -199,36 +199,44 @@ pub async fn first_on_path(io: &Io) -> Option<&'static Preset> {
 ///
 /// # Errors
 ///
-/// A single word is neither.
+/// A single word is neither, or the agent is not on `PATH`.
 pub(crate) async fn choose_reviewer(
     io: &Io,
     wanted: Option<&str>,
 ) -> Result<Option<Reviewer>, CommandError> {
     let Some(wanted) = wanted else { return Ok(None) };
-    let reviewer = Reviewer::recorded(wanted);
-    if let Reviewer::Agent(_) = reviewer {
-        return Ok(Some(reviewer));
+    let Some(why) = reviewer_problem(io, wanted).await else {
+        return Ok(Some(Reviewer::recorded(wanted)));
+    };
+    let error = CommandError::usage(format!("--review: {why}"));
+    Err(match Reviewer::recorded(wanted) {
+        Reviewer::Agent(_) => error.fix("install it, or name another reviewer with --review"),
+        Reviewer::CommandLine(_) => error.fix(format!(
+            "name one of {}, or give a command line: a path such as ./review.sh, or words with a \
+             space",
+            agent::READERS.join(", ")
+        )),
+    })
+}
+
+/// Why `wanted` cannot review on this machine; `None`: nothing is known against it.
+pub async fn reviewer_problem(io: &Io, wanted: &str) -> Option<String> {
+    let word = text::one_line(wanted);
+    if let Reviewer::Agent(preset) = Reviewer::recorded(wanted) {
+        return match on_path(io, preset.program).await {
+            true => None,
+            false => Some(format!("`{}` is not on PATH", preset.program)),
+        };
+    }
+    if matches!(Agent::named(wanted), Some(Agent::Script | Agent::You)) {
+        return Some(format!("`{word}` cannot review"));
     }
     let is_word = !wanted.contains(|c: char| c.is_whitespace() || c == '/');
     let is_misspelt = is_word && nearest(wanted, agent::READERS).is_some();
-    let cannot_read = matches!(Agent::named(wanted), Some(Agent::Script | Agent::You));
     let is_command =
         !wanted.trim().is_empty() && (!is_word || (!is_misspelt && on_path(io, wanted).await));
-    if is_command && !cannot_read {
-        return Ok(Some(reviewer));
-    }
-    let word = text::one_line(wanted);
-    let why = match cannot_read {
-        true => format!("`{word}` cannot review"),
-        false => {
-            let suggestion = did_you_mean(wanted, agent::READERS);
-            format!("`{word}` is neither an agent nor a program on PATH{suggestion}")
-        }
-    };
-    Err(CommandError::usage(format!("--review: {why}")).fix(format!(
-        "name one of {}, or give a command line: a path such as ./review.sh, or words with a space",
-        agent::READERS.join(", ")
-    )))
+    let suggestion = did_you_mean(wanted, agent::READERS);
+    (!is_command).then(|| format!("`{word}` is neither an agent nor a program on PATH{suggestion}"))
 }
 
 fn did_you_mean(word: &str, known: &[&str]) -> String {

@@ -6,7 +6,7 @@ use crate::run::checks::{CheckOptions, private_names};
 use crate::run::processes::{Work, WorkError, own_needs, run_recorded};
 use crate::state::store::{Store, StoreError};
 use onloop_agents::Reviewer;
-use onloop_effect::{Capture, Io, ProcessSpec, ProcessStatus};
+use onloop_effect::{Io, ProcessEnd, ProcessSpec, ProcessStatus};
 use onloop_run::{Event, Run, Verdict, Worker, parse_verdict, review_prompt, review_range};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -45,16 +45,26 @@ pub(crate) async fn perform(
     let work = Work::new(Worker::Review, after, sandbox);
     let root = &run.place.execution_root;
     let work = Work { needs: own_needs(io, sandbox, &name, root).await, ..work };
+    let failed = |end: &ProcessEnd, why: String| {
+        let (stdout, stderr) = (end.stdout.text(), end.stderr.text());
+        let what = format!("the reviewer `{name}` failed: {why}\n{stdout}\n{stderr}");
+        (Verdict::Failed, what)
+    };
     let (verdict, findings) = match run_recorded(io, store, work, spec).await {
         Ok(end) => match end.status {
             ProcessStatus::Interrupted => return Ok(None),
             ProcessStatus::Exited(0) => (parse_verdict(&end.stdout.text()), end.stdout.text()),
-            ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
-                (Verdict::Failed, failed(&end.stdout, &end.stderr))
+            ProcessStatus::Exited(code) => failed(&end, format!("exit code {code}")),
+            ProcessStatus::Signalled(signal) => failed(&end, format!("signal {signal}")),
+            ProcessStatus::TimedOut => {
+                failed(&end, format!("it took longer than {}", text::span(timeout_ms)))
             }
         },
         Err(WorkError::Process(failure)) if failure.is_interrupted() => return Ok(None),
-        Err(WorkError::Process(failure)) => (Verdict::Failed, failure.message),
+        Err(WorkError::Process(failure)) => {
+            let what = format!("the reviewer `{name}` could not be started: {}", failure.message);
+            (Verdict::Failed, what)
+        }
         Err(WorkError::Record(error)) => return Err(error),
     };
     let findings = text::suffix(&findings, limits::PROMPT_OUTPUT_BYTES).to_owned();
@@ -66,10 +76,6 @@ pub(crate) fn findings(run: &Run) -> Option<String> {
     let last = run.reviews.last.as_ref().filter(|last| last.verdict != Verdict::Ready)?;
     let findings = text::quoted_end(&last.findings, limits::FAILURE_LINES, "in the report");
     Some(format!("Review: {}\n{findings}", last.verdict.as_str()).trim_end().to_owned())
-}
-
-fn failed(stdout: &Capture, stderr: &Capture) -> String {
-    format!("the review agent failed\n{}\n{}", stdout.text(), stderr.text())
 }
 
 /// Lets the review agent of the run look at it, and says what it found. Findings of a verdict "not
