@@ -69,6 +69,8 @@ async fn begin(io: &Io, args: &InitArgs) -> Result<String, CommandError> {
     let execution_root = io.canonical(&root).await?;
     // Reviews and diffs need the commit that the work starts from, and `finish` the branch.
     let here = io.git_survey(&execution_root, "").await.ok().and_then(|survey| survey.repository);
+    // Before the first commit, the branch that is named at HEAD is not there.
+    let here = here.filter(|here| here.head.is_some());
     let (current, head) = here.map_or((None, None), |here| (here.branch, here.head));
     let branch = given(&args.branch).or_else(|| plan.branch.as_ref().map(ToString::to_string));
     let workflow_path = io.canonical(&args.file).await?;

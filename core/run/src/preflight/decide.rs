@@ -149,7 +149,6 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
         Some(IsolationMode::Host) => Some(Isolation::Host),
         None => None,
     };
-    let label = Some(wish.target().clone());
     let Some(repository) = &facts.survey.repository else {
         if let Some(root) = &facts.elsewhere {
             return Err(PlacementRefusal::workflow_elsewhere(&wish.workflow, root).into());
@@ -161,6 +160,7 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
             return Err(PlacementRefusal::no_repository().into());
         }
         let note = "no git repository here: the work happens in place, without isolation";
+        let label = Some(wish.target().clone());
         return Ok(without_git(label, ExecutionRoot::Cwd, Some(note)));
     };
     let Some(head) = &repository.head else {
@@ -169,7 +169,7 @@ fn place_run(facts: &RepositoryFacts, wish: &PlacementWish) -> Result<Placement,
         }
         let root = ExecutionRoot::Checkout(repository.root.clone());
         let note = "no commit yet: the work happens in place, without isolation";
-        return Ok(without_git(label, root, Some(note)));
+        return Ok(without_git(None, root, Some(note)));
     };
     let relative = relative_workflow(repository, wish)?;
     let mut acts = stash(facts.operation, repository, wish, relative)?;

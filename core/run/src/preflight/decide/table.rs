@@ -24,9 +24,9 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("not a repository", "`--branch feat/y`", "stop: no-checkout"),
     ("in a bare repository", "nothing pinned", "stop: no-checkout"),
     ("in a bare repository", "`--mode none`", "none: work here"),
-    ("no commit yet", "nothing pinned", "none: work here, labelled `hotl/x`"),
+    ("no commit yet", "nothing pinned", "none: work here"),
     ("no commit yet", "`--mode branch`", "stop: no-checkout"),
-    ("no commit yet", "`worktree: host`", "none: work here, labelled `hotl/x`"),
+    ("no commit yet", "`worktree: host`", "none: work here"),
     ("on `main`; `src/lib.rs` uncommitted", "`--mode none`", "none: work here"),
     // What stops everything else.
     ("on `main`; workflow outside", "nothing pinned", "stop: workflow-outside"),
