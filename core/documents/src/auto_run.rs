@@ -22,6 +22,10 @@ pub struct AutoRunDocument {
     pub host: String,
     /// The process group that the child was started in; `None`: no process of it runs.
     pub group: Option<ProcessGroup>,
+    /// The file for the child's answer, where the host of the run starts the child: no process of onloop
+    /// holds this note then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_file: Option<String>,
 }
 
 impl AutoRunDocument {

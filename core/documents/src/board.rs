@@ -286,12 +286,13 @@ pub struct AutoCard {
 
 /// A run of rw-auto as a list shows it.
 pub fn auto_card(noted: &AutoRunDocument, state: RunState) -> AutoCard {
-    let AutoRunDocument { run, folder, target, cycle, since, .. } = noted;
-    let now = match state {
-        RunState::Interrupted => {
+    let AutoRunDocument { run, folder, target, cycle, since, result_file, .. } = noted;
+    let now = match (state, result_file) {
+        (RunState::Interrupted, _) => {
             format!("its process is gone; it waited for {target} in cycle {cycle}")
         }
-        _ => format!("{target} in cycle {cycle}"),
+        (_, Some(_)) => format!("{target} in cycle {cycle}, which its host starts"),
+        (_, None) => format!("{target} in cycle {cycle}"),
     };
     let id = text::one_line(run);
     AutoCard {

@@ -1,7 +1,7 @@
 //! `onloop stop`: interrupts the process that drives a run, from anywhere on the machine.
 
-use onloop_auto::LOCK_PATH;
-use onloop_auto::documents::LockPayload;
+use onloop_auto::documents::{AutoDocument, LockPayload};
+use onloop_auto::{LOCK_PATH, STATE_PATH};
 use onloop_effect::{Exit, Io, LockHolder, OptionalExt, ProcessRole};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
@@ -97,10 +97,16 @@ async fn stop_auto(io: &Io, found: &AutoRun, now: bool) -> Result<Exit, CommandE
         .fix_by("end it at once", format!("onloop stop {id} --now")))
 }
 
-/// Ends what is left of a run of rw-auto that was killed, and removes its lock, which would keep the
-/// next one waiting.
+/// Ends what is left of a run of rw-auto that no process drives, and removes what its host would resume
+/// and its lock, which would keep the next one waiting.
 async fn give_up(io: &Io, killed: &AutoRun) -> Result<(), CommandError> {
     killed.give_up(io).await?;
+    let path = format!("{}/{STATE_PATH}", killed.folder());
+    if let Ok((bytes, _)) = io.read(&path, limits::AUTO_FILE_BYTES).await
+        && AutoDocument::read(&bytes).is_ok_and(|auto| auto.assignment().run == killed.id())
+    {
+        io.remove(&path).await.optional()?;
+    }
     let path = format!("{}/{LOCK_PATH}", killed.folder());
     if let Ok((bytes, _)) = io.read(&path, limits::AUTO_LOCK_BYTES).await
         && LockPayload::of(&String::from_utf8_lossy(&bytes), killed.id()).is_some()

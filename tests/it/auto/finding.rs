@@ -37,9 +37,20 @@ fn the_workspace_is_found_from_a_folder_in_it() {
         serde_json::from_str(begun.stdout.lines().last().unwrap()).unwrap();
     let file = last["dispatch"]["result_file"].as_str().unwrap();
     assert!(file.starts_with(&format!("{root}/.ai/runtime/logs/")), "{file}");
+    let listed = project.onloop(&["list"]).expect_exit(0).stdout;
+    assert!(
+        listed.contains("  Running, ") && listed.contains("    rw-loop in cycle 1\n"),
+        "{listed}"
+    );
     std::fs::write(file, "NEXT_COMMAND=done\n").unwrap();
     let ended = project.onloop_at("deep", &["auto", "resume", file]);
     assert_eq!(ended.exit, Some(0), "{}", ended.stderr);
+    assert_eq!(project.onloop(&["list"]).expect_exit(0).stdout, "");
+    // A run that was given up is not resumed.
+    project.onloop_at("deep", &["auto", "begin", ""]).expect_exit(0);
+    project.onloop(&["stop", "rw"]).expect_exit(0);
+    assert_eq!(project.onloop(&["list"]).expect_exit(0).stdout, "");
+    project.onloop_at("deep", &["auto", "resume"]).expect_exit(2);
     // Another workspace below the first one is one.
     project.write("deep/.ai/CONTEXT.md", "# Context\n");
     let routed = project.onloop_at("deep/er", &["auto", "route"]);

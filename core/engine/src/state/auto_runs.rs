@@ -15,7 +15,7 @@ use onloop_syntax::{limits, text};
 pub struct AutoRun {
     path: String,
     document: AutoRunDocument,
-    /// Its process; `None`: it was killed.
+    /// Its process; `None`: it was killed, or its host starts the children.
     pub process: Option<LockHolder>,
 }
 
@@ -36,11 +36,16 @@ impl AutoRun {
         is_within(own, folder) || is_within(folder, own.trim_end_matches('/'))
     }
 
+    /// Whether its process is gone.
+    pub fn is_killed(&self) -> bool {
+        self.process.is_none() && self.document.result_file.is_none()
+    }
+
     /// Whether it works, or was killed.
     fn state(&self) -> RunState {
-        match self.process {
-            Some(_) => RunState::Running,
-            None => RunState::Interrupted,
+        match self.is_killed() {
+            true => RunState::Interrupted,
+            false => RunState::Running,
         }
     }
 
@@ -74,10 +79,15 @@ impl AutoRun {
         let mut out = format!("{} {run}  {}{ago}\n", state.mark(), state.words());
         let mut lines =
             vec![format!("{} in cycle {cycle}", text::one_line(target)), format!("in {folder}")];
-        if self.process.is_none() {
+        if self.is_killed() {
             lines.push(format!(
                 "Its process is gone. End what it left with `onloop stop {run}`, then start again \
                  there with `onloop auto`."
+            ));
+        } else if self.document.result_file.is_some() {
+            lines.push(format!(
+                "Its host starts the child and continues with `onloop auto resume`. Where the host is \
+                 gone, end it with `onloop stop {run}`."
             ));
         }
         for line in lines {

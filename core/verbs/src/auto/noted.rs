@@ -29,23 +29,14 @@ impl NotedRun {
     ///
     /// Those of the lock and of the file.
     pub(super) async fn begin(io: &Io, run: &str, dispatch: &Dispatch) -> Result<Self, Failure> {
-        let folder = io.start().cwd.clone();
-        let path = StateHome::of(io).ok().map(|home| home.auto_run(&folder));
+        let path = StateHome::of(io).ok().map(|home| home.auto_run(&io.start().cwd));
         if let Some(path) = &path {
             let holder = io.holder(&lock_of(path)).await?;
             if holder.is_none_or(|holder| holder.process != io.start().process) {
                 io.lock(&lock_of(path), 0).await?;
             }
         }
-        let document = AutoRunDocument {
-            run: run.to_owned(),
-            folder,
-            target: dispatch.target.as_str().to_owned(),
-            cycle: dispatch.cycle,
-            since: io.now().to_rfc3339(),
-            host: io.start().process.host.clone(),
-            group: None,
-        };
+        let document = document(io, run, dispatch);
         let noted = NotedRun { path, document };
         noted.write(io, None).await?;
         Ok(noted)
@@ -92,6 +83,29 @@ impl NotedRun {
     }
 }
 
+fn document(io: &Io, run: &str, dispatch: &Dispatch) -> AutoRunDocument {
+    AutoRunDocument {
+        run: run.to_owned(),
+        folder: io.start().cwd.clone(),
+        target: dispatch.target.as_str().to_owned(),
+        cycle: dispatch.cycle,
+        since: io.now().to_rfc3339(),
+        host: io.start().process.host.clone(),
+        group: None,
+        result_file: None,
+    }
+}
+
+/// Notes that `run` waits for a child whose answer its host writes to `result_file`. Only overviews
+/// need the note: a run without one continues.
+pub(super) async fn note_hosted(io: &Io, run: &str, dispatch: &Dispatch, result_file: String) {
+    let Ok(home) = StateHome::of(io) else { return };
+    let document =
+        AutoRunDocument { result_file: Some(result_file), ..document(io, run, dispatch) };
+    let path = home.auto_run(&document.folder);
+    let _ = io.write(&path, document.to_bytes(), Expect::Any, Durability::Relaxed).await;
+}
+
 /// Removes the note of `run`, which has ended; of a run that never waited for a child there is none.
 pub(super) async fn forget(io: &Io, run: &str) {
     let Ok(home) = StateHome::of(io) else { return };
@@ -112,7 +126,7 @@ pub(super) async fn forget(io: &Io, run: &str) {
 pub(super) async fn end_killed(io: &Io) -> Result<(), CommandError> {
     let Ok(home) = StateHome::of(io) else { return Ok(()) };
     match look(io, &home.auto_run(&io.start().cwd)).await {
-        Some(found) if found.process.is_none() => found.end_leftovers(io).await,
+        Some(found) if found.is_killed() => found.end_leftovers(io).await,
         Some(_) | None => Ok(()),
     }
 }

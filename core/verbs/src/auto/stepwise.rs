@@ -4,6 +4,7 @@
 use super::args::{AutoResumeArgs, BeginArgs};
 use super::child::log_path;
 use super::drive::{AutoHalt, advance, take};
+use super::noted;
 use super::run::run_id;
 use super::workspace::{HealthCommands, Speech, Workspace};
 use onloop_auto::child::ChildOutcome;
@@ -24,6 +25,7 @@ const GUARD_WAIT_MS: u64 = 2000;
 /// Begins a run and goes up to its first child.
 pub async fn begin(io: Io, args: BeginArgs) -> Result<Exit, CommandError> {
     let profile = args.rules.profile()?;
+    noted::end_killed(&io).await?;
     let auto = Auto::begin(Assignment {
         run: run_id(io.start()),
         argument: args.argument,
@@ -98,6 +100,7 @@ async fn continue_run(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit
             AutoHalt::Over(ending) => {
                 workspace.explain(ending).await;
                 forget(io, &run).await;
+                noted::forget(io, &run).await;
                 io.result(to_line(&HostLine::stop(ending))).await;
                 return ending.exit();
             }
@@ -106,6 +109,8 @@ async fn continue_run(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit
         workspace.speak().await;
         match stored {
             Ok(()) => {
+                let result_file = io.caller_path(&result_path(&run, &dispatch));
+                noted::note_hosted(io, &run, &dispatch, result_file).await;
                 io.result(dispatch_line(io, &run, &dispatch)).await;
                 return Exit::Done;
             }

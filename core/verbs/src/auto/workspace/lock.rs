@@ -178,7 +178,7 @@ impl Workspace {
             Err(_) => None,
         };
         let killed =
-            noted.filter(|noted| noted.process.is_none() && found.payload_of(noted.id()).is_some());
+            noted.filter(|noted| noted.is_killed() && found.payload_of(noted.id()).is_some());
         match (killed, found.sight()) {
             (Some(killed), LockSight::Present(Some(stamp))) => {
                 let age_ms = self.now().as_millis().saturating_sub(stamp.as_millis());
