@@ -10,6 +10,17 @@ impl Start {
     pub fn state_home(&self) -> Option<String> {
         state_home(&self.env, &self.cwd)
     }
+
+    /// `AGENTIZE_HOME`, if it is set. A `~/` before it is the home folder: an `.env` file is read by no
+    /// shell that would expand it.
+    pub fn agentize_home(&self) -> Option<String> {
+        let set = |name: &str| self.env.get(name).map(|value| value.trim());
+        let chosen = set("AGENTIZE_HOME").filter(|home| !home.is_empty())?;
+        Some(match (chosen.strip_prefix("~/"), set("HOME")) {
+            (Some(below), Some(home)) => format!("{}/{below}", trimmed(home)),
+            (_, _) => chosen.to_owned(),
+        })
+    }
 }
 
 /// The absolute folder of the state home, with `/` between its parts and without a final `/`:

@@ -222,8 +222,8 @@ async fn about_call(
 /// The folder of questions, answers and pending calls. It belongs to the person and not to one
 /// checkout, as the bot does.
 fn folder(io: &Io) -> String {
-    let home = io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty());
-    let home = home.or_else(|| io.env("HOME")).unwrap_or(&io.start().cwd);
+    let home = io.start().agentize_home().or_else(|| io.env("HOME").map(str::to_owned));
+    let home = home.unwrap_or_else(|| io.start().cwd.clone());
     let home = match home.starts_with('/') {
         true => home.trim_end_matches('/').to_owned(),
         false => format!("{}/{home}", io.start().cwd.trim_end_matches('/')),

@@ -92,22 +92,18 @@ impl SessionChange {
     }
 }
 
-/// `AGENTIZE_HOME`, if it is set.
-fn chosen_home(io: &Io) -> Option<&str> {
-    io.env("AGENTIZE_HOME").map(str::trim).filter(|home| !home.is_empty())
-}
-
 impl Sessions {
     /// Where new sessions are kept.
     pub fn new(io: &Io) -> Sessions {
-        let home = chosen_home(io).unwrap_or(&io.start().cwd).trim_end_matches('/').to_owned();
-        Sessions { io: io.clone(), home, caller: None }
+        let home = io.start().agentize_home().unwrap_or_else(|| io.start().cwd.clone());
+        Sessions { io: io.clone(), home: home.trim_end_matches('/').to_owned(), caller: None }
     }
 
     /// Those below another folder; `None` if all are kept below `AGENTIZE_HOME`.
     pub fn below(io: &Io, folder: &str) -> Option<Sessions> {
         let home = folder.trim_end_matches('/').to_owned();
-        chosen_home(io).is_none().then(|| Sessions { io: io.clone(), home, caller: None })
+        let is_usual = io.start().agentize_home().is_none();
+        is_usual.then(|| Sessions { io: io.clone(), home, caller: None })
     }
 
     /// Those below a folder that is remembered, wherever new ones are kept.

@@ -168,8 +168,8 @@ fn nothing(io: &Io, cwd: &str) -> Loaded {
     let mut context = Context::new(cwd);
     context.places.user_home = io.env("HOME").map(str::to_owned);
     context.places.ledger_home = io.start().state_home();
-    if let Some(home) = io.env("AGENTIZE_HOME") {
-        context.places.state_homes.insert(0, home.to_owned());
+    if let Some(home) = io.start().agentize_home() {
+        context.places.state_homes.insert(0, home);
     }
     Loaded {
         config: Config::default(),
@@ -256,8 +256,7 @@ async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, Strin
 /// always is.
 async fn untrusted_origin(io: &Io, cwd: &str, path: &str) -> Option<UntrustedOrigin> {
     let folder = folder_of(path);
-    let is_home = |home: &str| home.trim_end_matches('/') == folder;
-    if [io.env("HOME"), io.env("AGENTIZE_HOME")].into_iter().flatten().any(is_home) {
+    if homes(io).any(|home| home == folder) {
         None
     } else if is_tracked(io, folder).await {
         Some(UntrustedOrigin::Repository)
@@ -279,6 +278,12 @@ async fn is_tracked(io: &Io, folder: &str) -> bool {
     checkout.tracks(io, &path).await
 }
 
+/// `AGENTIZE_HOME` and `HOME`, as far as they are set.
+fn homes(io: &Io) -> impl Iterator<Item = String> {
+    let homes = [io.start().agentize_home(), io.env("HOME").map(str::to_owned)];
+    homes.into_iter().flatten().map(|home| home.trim_end_matches('/').to_owned())
+}
+
 /// The first of: what is left of the way up, `AGENTIZE_HOME`, `HOME`.
 async fn local_file(
     io: &Io,
@@ -286,15 +291,11 @@ async fn local_file(
     ancestors: &mut Ancestors<'_>,
 ) -> Result<Option<(String, String)>, Failure> {
     // Homes come after the project, in their own order.
-    let is_home = |folder: &str| {
-        let homes = [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten();
-        homes.into_iter().any(|home| home.trim_end_matches('/') == folder)
-    };
+    let is_home = |folder: &str| homes(io).any(|home| home == folder);
     let mut above = ancestors.filter(|folder| *folder == start || !is_home(folder));
     let mut found = next_file(io, &mut above, LOCAL_FILE).await?;
-    for home in [io.env("AGENTIZE_HOME"), io.env("HOME")].into_iter().flatten() {
+    for home in homes(io) {
         if found.is_none() {
-            let home = home.trim_end_matches('/');
             found = read_if_there(io, format!("{home}/{LOCAL_FILE}")).await?;
         }
     }
@@ -447,6 +448,10 @@ mod tests {
         assert_eq!(loaded(&below, &around[..1]).config.max_continuations, 3);
         let env = [("HANDSOFF_MAX_CONTINUATIONS", "9")];
         assert_eq!(loaded(&env, &all).config.max_continuations, 9);
+        // As an `.env` file has it.
+        let unexpanded = [("AGENTIZE_HOME", "~/a"), ("HOME", "/h")];
+        let below = [("/h/a/.agentize.local.yaml", two), ("/h/.agentize.local.yaml", three)];
+        assert_eq!(loaded(&unexpanded, &below).config.max_continuations, 2);
     }
 
     #[test]

@@ -15,7 +15,7 @@ the same as a JSON Schema.
 | `.agentize.local.yaml` | you; keep it out of the repository | everything below |
 | `.agentize.yaml` | whoever can commit | `permissions` alone; its allow rules after `onloop permit trust` |
 
-The local file is searched for in the current folder and the folders above it, then in `$AGENTIZE_HOME`, then in `$HOME`. The way up
+The local file is searched for in the current folder and the folders above it, then in `$AGENTIZE_HOME` (`~/` at its start is the home folder), then in `$HOME`. The way up
 ends at the home folder, before folders that hold homes (`/home`), and before those that everybody shares (`/tmp`, `/var/tmp`,
 `/dev/shm`, `$TMPDIR`): a file there decides nothing. The same holds for `.agentize.yaml` and for the repository around a folder. Only the
 first one found is read. The environment overrides it. One that git tracks is not yours, whoever wrote it: of what is in it only the
