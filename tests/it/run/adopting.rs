@@ -49,8 +49,16 @@ fn an_edit_in_ones_own_checkout_is_noticed_and_offered() {
     let left = project.onloop(&["resume", &id, "--no-adopt"]).expect_exit(3);
     assert!(left.stderr.starts_with("Not adopted: the workflow file in your checkout"), "{left:?}");
     assert!(!project.read(&there).contains("test -e new"));
+    // An edit where the run works can be one of its agent: it does not come first.
+    let more = "\n- [ ] **Step 3: More**\naction: go\nloop: false\nverify: test -e new\n";
+    project.write(&there, project.read(&there) + more);
     let adopted = project.onloop(&["resume", &id, "--adopt"]).expect_exit(3);
-    assert!(adopted.stderr.starts_with("Adopted the edited workflow:\n"), "{adopted:?}");
+    let said =
+        format!("Adopted the edited workflow `{file}`:\n  ~ Step 2: Last (verify changed)\n");
+    assert!(adopted.stderr.starts_with(&said), "{adopted:?}");
+    assert!(!adopted.stderr.contains("More"), "{adopted:?}");
+    let again = project.onloop(&["resume", &id, "--adopt"]).expect_exit(3);
+    assert!(again.stderr.starts_with("Nothing was adopted: "), "{again:?}");
     // It is what the run goes by now, where it works, and is asked about no more.
     let copy = project.read(&there);
     assert!(copy.contains("test -e new") && copy.contains("- [x] **Step 1"), "{copy}");

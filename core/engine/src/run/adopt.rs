@@ -58,7 +58,11 @@ pub(crate) async fn agree(
     edited: Edited,
     again: &str,
 ) -> Result<(), CommandError> {
-    match compare(io, store.paths(), store.run()).await {
+    match compare(io, store.paths(), store.run(), edited == Edited::Adopted).await {
+        Ok(Comparison::Same) if edited == Edited::Adopted => {
+            io.note("Nothing was adopted: the workflow file says what the run does.").await;
+            Ok(())
+        }
         Ok(Comparison::Same) => Ok(()),
         Ok(Comparison::LeftOver { from, to }) => copy(io, &from, &to).await,
         Ok(Comparison::Edited { file, copy_to }) => {
@@ -94,7 +98,7 @@ impl FileEdit {
 
 /// What a person has to decide about before the run continues; `None`: nothing.
 pub(crate) async fn edit_of(io: &Io, paths: &Paths, run: &Run) -> Option<FileEdit> {
-    match compare(io, paths, run).await {
+    match compare(io, paths, run, false).await {
         Ok(Comparison::Edited { file, copy_to: _ }) => match file.plan {
             None => Some(FileEdit::Invalid),
             Some(plan) => (!differences(run, &plan).is_empty()).then_some(FileEdit::Valid),
@@ -125,7 +129,9 @@ pub async fn warn_of_edit(io: &Io, store: &Store) {
     .await;
 }
 
-async fn compare(io: &Io, paths: &Paths, run: &Run) -> Result<Comparison, Failure> {
+/// The file in the person's own checkout comes first: the other one could be an agent's edit. `asked`:
+/// a person wants to adopt, so that one with errors counts as well.
+async fn compare(io: &Io, paths: &Paths, run: &Run, asked: bool) -> Result<Comparison, Failure> {
     let place = &run.place;
     let (path, source) = (place.workflow_path.clone(), place.source_workflow_path.clone());
     if run.settings.plan_digest.is_empty() || run.fork_of.is_some() {
@@ -149,7 +155,9 @@ async fn compare(io: &Io, paths: &Paths, run: &Run) -> Result<Comparison, Failur
     };
     let is_unchanged = worked_on.plan.as_ref().is_some_and(|plan| plan.digest == *digest);
     Ok(match (&worked_on.plan, source) {
-        (_, Some(source)) if is_unchanged && is_new(&source, &known) => {
+        (_, Some(source))
+            if is_new(&source, &known) || (asked && is_unchanged && source.plan.is_none()) =>
+        {
             Comparison::Edited { file: source, copy_to: Some(worked_on) }
         }
         (_, _) if is_unchanged => Comparison::Same,
@@ -255,7 +263,8 @@ async fn settle(
             Ok(())
         }
         Edited::Adopted => {
-            io.note(format!("Adopted the edited workflow:\n{list}")).await;
+            let file_name = text::one_line(&file.path);
+            io.note(format!("Adopted the edited workflow `{file_name}`:\n{list}")).await;
             adopt(store, plan).await?;
             match copy_to {
                 Some(to) => copy(io, file, to).await,
