@@ -31,6 +31,7 @@ const EVERYDAY: &str = "\
     git pack-refs --all && git gc -q && git config user.name Agent &&\n\
     git checkout -qb next HEAD~1 && echo n > n && git add n && git commit -qm Next &&\n\
     git rebase -q hotl/try && git checkout -q hotl/try &&\n\
+    echo intended > intended && git add --intent-to-add intended &&\n\
     echo staged > staged && git add staged && git fsck";
 
 #[test]
@@ -54,7 +55,7 @@ fn everyday_git_works_and_the_branch_alone_is_imported() {
         let expected: Vec<&str> = ["elsewhere", "hotl/try", "main", "work"].into();
         assert_eq!(branches.lines().collect::<Vec<_>>(), expected, "{options:?}");
         let status = said(&place, checkout, &["status", "--porcelain", "--untracked-files=no"]);
-        assert_eq!(status, " M hotl-workflow-try.md\nA  staged", "{options:?}");
+        assert_eq!(status, " M hotl-workflow-try.md\nA  intended\nA  staged", "{options:?}");
         assert_eq!(said(&place, "repo", &["config", "--list", "--local"]), before);
         assert_eq!(said(&place, "repo", &["fsck", "--no-dangling"]), "", "{options:?}");
         assert!(!place.path(&run_folder(&place)).join("git").exists(), "{options:?}");

@@ -18,11 +18,13 @@ use onloop_run::{SandboxStatus, Worker, WorkerSandbox};
 use onloop_syntax::{limits, text};
 
 /// Names other branches, tags and stashes whose commits the repository lacks, then packs what the branch
-/// and the index have and the repository lacks. It runs confined and offline, and what it writes is
+/// and the index have and the repository lacks. What the agent only intended to add is added first: no tree
+/// has an intention. It runs confined and offline, and what it writes is
 /// checked afterwards.
 const PACK: &str = r#"
 tip=$(git rev-parse --verify --quiet "refs/heads/$ONLOOP_BRANCH^{commit}") || {
     echo "the branch is gone in it" >&2; exit 1; }
+git diff-files -z --name-only --diff-filter=A | git update-index -z --stdin
 tree=$(git write-tree 2>/dev/null) || tree=$(git rev-parse "$tip^{tree}") || exit
 echo "$tip $tree"
 base="$(git rev-parse --git-common-dir)/base/objects"
