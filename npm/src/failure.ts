@@ -1,4 +1,4 @@
-import type { FailureKind } from "./vocabulary.js";
+import type { FailureFix, FailureKind } from "./vocabulary.js";
 
 export type { FailureKind };
 
@@ -9,9 +9,12 @@ export type { FailureKind };
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly kind: FailureKind;
+  /** What a person can do about it. */
+  readonly fix?: FailureFix;
 
-  constructor(kind: FailureKind, message: string) {
+  constructor(kind: FailureKind, message: string, fix?: FailureFix) {
     super(message);
     this.kind = kind;
+    if (fix !== undefined) this.fix = fix;
   }
 }

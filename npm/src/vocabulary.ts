@@ -564,6 +564,8 @@ export interface Failure {
   kind: FailureKind;
   /** The message of the operating system or git, and its subject. */
   message: string;
+  /** What a person can do about it. */
+  fix?: FailureFix | null;
 }
 
 /** Kinds of failure that programs distinguish. */
@@ -597,3 +599,11 @@ export type FailureKind =
   | "unknown"
   /** Anything else. */
   | "other";
+
+/** What a person can do about a failure. */
+export interface FailureFix {
+  /** An instruction, in lower case. */
+  text: string;
+  /** The command that does it. */
+  command?: string | null;
+}

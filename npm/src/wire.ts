@@ -45,8 +45,8 @@ export async function perform(host: Host, request: HostRequest): Promise<Message
     reply = { at_ms: host.nowMs(), outcome };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const { kind, message } = error;
-    reply = { at_ms: host.nowMs(), failure: { kind, message } };
+    const { kind, message, fix } = error;
+    reply = { at_ms: host.nowMs(), failure: { kind, message, ...(fix !== undefined && { fix }) } };
   }
   const attachments: Uint8Array[] = [];
   return { json: JSON.stringify(detached(reply, attachments)), attachments };

@@ -11,6 +11,19 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The message of the operating system or git, and its subject.
     pub message: String,
+    /// What a person can do about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fix: Option<FailureFix>,
+}
+
+/// What a person can do about a failure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailureFix {
+    /// An instruction, in lower case.
+    pub text: String,
+    /// The command that does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 /// Kinds of failure that programs distinguish.
@@ -49,7 +62,12 @@ pub enum FailureKind {
 impl Failure {
     /// A failure of `kind`; `message` explains it to people.
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Failure {
-        Failure { kind, message: message.into() }
+        Failure { kind, message: message.into(), fix: None }
+    }
+
+    /// The failure with what a person can do about it.
+    pub fn with_fix(self, text: &str, command: Option<String>) -> Failure {
+        Failure { fix: Some(FailureFix { text: text.to_owned(), command }), ..self }
     }
 
     /// The subject does not exist.

@@ -38,7 +38,7 @@ pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
 pub use confine::{Confinement, Mechanism, PrivateGit, Reach, is_within};
 pub use exit::Exit;
-pub use failure::{Failure, FailureKind, OptionalExt};
+pub use failure::{Failure, FailureFix, FailureKind, OptionalExt};
 pub use files::*;
 pub use git::{
     DiffShown, GitRequest, GitSurvey, KeptFile, KeptWork, LeftOut, LeftOutReason, NamedCheckpoint,

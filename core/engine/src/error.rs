@@ -4,7 +4,7 @@
 
 use crate::state::store::{Paths, StateHome, StoreError};
 use onloop_documents::ledger;
-use onloop_effect::{Exit, Failure, Io, Program, Start};
+use onloop_effect::{Exit, Failure, FailureFix, Io, Program, Start};
 use onloop_run::{FinishRefusal, Refusal};
 use onloop_syntax::limits;
 use onloop_syntax::text;
@@ -261,7 +261,12 @@ impl From<Failure> for CommandError {
             true => ErrorKind::Interrupted,
             false => ErrorKind::Refused,
         };
-        CommandError::new(kind, failure.message)
+        let error = CommandError::new(kind, failure.message);
+        match failure.fix {
+            Some(FailureFix { text, command: Some(command) }) => error.fix_by(text, command),
+            Some(FailureFix { text, command: None }) => error.fix(text),
+            None => error,
+        }
     }
 }
 

@@ -9,6 +9,7 @@ import { Failure } from "../failure.js";
 import type { KeptWork, LeftOut, NamedCheckpoint } from "../vocabulary.js";
 import { failure, is } from "./errors.js";
 import { commit, gitPath, layoutOf } from "./git_checkout.js";
+import { shellWord } from "./git_errors.js";
 import { demandIntact } from "./git_integrity.js";
 import {
   BYTES,
@@ -254,14 +255,14 @@ async function demandPrograms(
   throw new Failure(
     "denied",
     `the configuration of the repository around \`${root}\` names other programs than when the ` +
-      `run began (${list.join(", ") || "none now"}), and git would run them` +
-      (found.length === 0 ? "" : `; remove those that you did not set: ${removals.join("; ")}`),
+      `run began (${list.join(", ") || "none now"}), and git would run them`,
+    found.length === 0
+      ? { text: "set again what was removed from it since" }
+      : {
+          text: "remove them, and set what you set yourself with `git config --global` instead",
+          command: removals.join("; "),
+        },
   );
-}
-
-/** A word as a shell takes it. */
-function shellWord(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The programs that git runs for a repository. */

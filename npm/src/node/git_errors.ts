@@ -17,14 +17,31 @@ export function knownError(said: string, cwd: string): Failure | undefined {
     return locked(`\`reftable/tables.list.lock\` of the repository in \`${cwd}\``);
   }
   if (/Please tell me who you are|empty ident name|unable to auto-detect email/.test(said)) {
-    return new Failure(
-      "invalid",
-      `git in \`${cwd}\` does not know who commits; tell it: git config --global user.name ` +
-        "NAME, git config --global user.email ADDRESS",
-    );
+    return new Failure("invalid", `git in \`${cwd}\` does not know who commits`, {
+      text: "tell git",
+      command: "git config --global user.name NAME; git config --global user.email ADDRESS",
+    });
+  }
+  if (/failed to sign the data|load public key/.test(said)) {
+    const lines = said.split("\n").map((text) => text.replace(/^(error: )+/, "").trim());
+    const reason = lines.filter((text) => text !== "").at(-1) ?? "";
+    return new Failure("invalid", `git in \`${cwd}\` cannot sign the commit: ${reason}`, {
+      text: "correct `user.signingkey`, or sign no commit of this repository",
+      command: `git -C ${shellWord(cwd)} config commit.gpgsign false`,
+    });
+  }
+  if (said.split("\n").some((text) => text.includes("git-lfs") && text.includes("not found"))) {
+    return new Failure("other", `the repository around \`${cwd}\` needs \`git-lfs\`, which is not there`, {
+      text: "install Git LFS, then run the same command again",
+    });
   }
   if (!said.includes("detected dubious ownership")) return undefined;
   return ofAnotherUser(/detected dubious ownership[^\n]* at '(.*)'\n/.exec(said)?.[1] ?? cwd);
+}
+
+/** A word as a shell takes it. */
+export function shellWord(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** The failure for an error about a lock file. */
@@ -47,9 +64,8 @@ export function locked(lock: string): Failure {
 
 /** Git refuses repositories of other users, because their configuration could run programs. */
 function ofAnotherUser(top: string): Failure {
-  return new Failure(
-    "denied",
-    `the repository around \`${top}\` belongs to another user; if you trust it: ` +
-      `git config --global --add safe.directory ${top}`,
-  );
+  return new Failure("denied", `the repository around \`${top}\` belongs to another user`, {
+    text: "if you trust it",
+    command: `git config --global --add safe.directory ${shellWord(top)}`,
+  });
 }

@@ -111,8 +111,9 @@ async function demandWrittenByGit(
   const names = changed.sort(byBytes).map((path) => `\`${shown(path)}\``);
   throw new Failure(
     "conflict",
-    `a merge was interrupted in \`${root}\`, and ${names.join(", ")} changed there since; move the ` +
-      "changes away, then run the same command again",
+    `an earlier merge in \`${root}\` did not complete, and ${names.join(", ")} has content that git ` +
+      "did not write",
+    { text: "move that content away, then run the same command again" },
   );
 }
 

@@ -53,7 +53,9 @@ export async function hookRefusal(
   if (!existsSync(hook)) return undefined;
   const theirs = said.filter((text) => !isOwn(text)).slice(0, WARNINGS);
   const warnings = theirs.map((text) => `\n${text}`).join("");
-  return new Failure("denied", `the hook \`${hook}\` refused it${warnings}`);
+  return new Failure("denied", `the hook \`${hook}\` refused it${warnings}`, {
+    text: "do what the hook says, then run the same command again",
+  });
 }
 
 /** Throws unless the remote is configured. Git would take an unknown name for a folder. */

@@ -111,8 +111,8 @@ async function demandNothingOverwritten(
   if (names.length === 0) return;
   throw new Failure(
     "conflict",
-    `git does not track ${names.join(", ")} in \`${root}\` and would overwrite it; move it away, then ` +
-      "run the same command again",
+    `git does not track ${names.join(", ")} in \`${root}\` and would overwrite it`,
+    { text: "move it away, then run the same command again" },
   );
 }
 

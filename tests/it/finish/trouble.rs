@@ -150,6 +150,21 @@ fn undo_after_a_merge_leaves_the_checkout_of_the_person_alone() {
 }
 
 #[test]
+fn a_commit_that_cannot_be_signed_says_how_to_do_without() {
+    let run = open();
+    for (key, value) in
+        [("gpg.format", "ssh"), ("user.signingkey", "gone"), ("commit.gpgsign", "true")]
+    {
+        run.workspace.git_says(&["config", key, value]);
+    }
+    let said = run.refused(&["merge"]);
+    assert!(crate::flat(&said).contains("cannot sign the commit"), "{said}");
+    let command = said.lines().find_map(|line| line.strip_prefix("    git ")).expect("a command");
+    run.workspace.shell(&format!("git {command}")).expect_exit(0);
+    assert_eq!(run.done(&["merge"])["disposition"], "merged");
+}
+
+#[test]
 fn whoever_git_does_not_know_is_told_so() {
     let run = open();
     let workspace = &run.workspace;
@@ -157,8 +172,8 @@ fn whoever_git_does_not_know_is_told_so() {
     workspace.git_says(&["config", "user.useConfigOnly", "true"]);
     let root = workspace.worktree("hotl/x").canonicalize().unwrap();
     let expected = format!(
-        "error: git in `{}` does not know who commits; tell it: git config --global user.name \
-         NAME, git config --global user.email ADDRESS",
+        "error: git in `{}` does not know who commits fix: tell git: git config --global user.name \
+         NAME; git config --global user.email ADDRESS",
         root.display()
     );
     assert_eq!(crate::flat(&run.refused(&["merge"])), expected);
@@ -230,7 +245,7 @@ fn a_repository_that_git_does_not_trust_is_named() {
         crate::flat(&refused_start(&workspace, &[])),
         format!(
             "error: cannot look at the repository cause: the repository around `{root}` belongs to \
-             another user; if you trust it: git config --global --add safe.directory {root}"
+             another user fix: if you trust it: git config --global --add safe.directory {root}"
         )
     );
 }

@@ -123,7 +123,7 @@ fn programs_that_came_with_the_run_are_not_run() {
         "{said}"
     );
     assert!(!run.workspace.path("sprung").exists());
-    let (_, commands) = said.split_once("did not set: ").expect("commands");
+    let (_, commands) = said.split_once("--global` instead: ").expect("commands");
     let commands = commands.split(" fix: ").next().unwrap();
     run.workspace.shell(commands).expect_exit(0);
     run.done(&["merge"]);

@@ -32,20 +32,14 @@ pub(super) async fn settle(
         return Err(missing_branch(run, context));
     };
     let Some(verified) = run.verified_checkpoint() else {
-        let error = CommandError::failed("no checkpoint says which files were verified");
+        let what = "no checkpoint says which files were verified";
         // What prevented a checkpoint then may prevent one now.
-        let (error, is_refused) = match snapshot_work(io, store).await {
-            Ok(_) => (error, false),
+        let error = match snapshot_work(io, store).await {
+            Ok(_) => CommandError::failed(what),
             Err(failure) if failure.is_interrupted() => return Err(failure.into()),
-            Err(failure) => {
-                let is_refused = failure.kind == FailureKind::Denied;
-                (error.because(failure.message), is_refused)
-            }
+            Err(failure) => CommandError::from(failure).context(what).of_kind(ErrorKind::Failed),
         };
-        return Err(match is_refused {
-            true => verify_again(run, error.fix("first remove the settings that the cause names")),
-            false => verify_again(run, error),
-        });
+        return Err(verify_again(run, error));
     };
     let is_there = demand_branch(io, run, context).await?;
     if is_there {
@@ -278,7 +272,9 @@ async fn demand_same_files(
     if !left_out.is_empty() {
         let names: Vec<String> = left_out.iter().map(left_out_line).collect();
         let what = format!("files in `{root}` are in no checkpoint and were not verified");
-        return Err(listed(&what, &names));
+        let error = listed(&what, &names)
+            .fix("move them away, or name them in `.gitignore`: they are not handed on then");
+        return Err(verify_again(run, error));
     }
     if tree == verified.tree {
         return Ok(());

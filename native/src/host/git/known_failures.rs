@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::text::{one_line, shell_word};
 
 use super::{discovery, no_repository};
 
@@ -36,11 +37,26 @@ pub(super) fn recognize(said: &str, cwd: &Path) -> Option<Failure> {
     let nameless =
         ["Please tell me who you are", "empty ident name", "unable to auto-detect email"];
     if nameless.iter().any(|words| said.contains(words)) {
-        let message = format!(
-            "git in `{around}` does not know who commits; tell it: git config --global user.name \
-             NAME, git config --global user.email ADDRESS"
-        );
-        return Some(Failure::new(FailureKind::Invalid, message));
+        let message = format!("git in `{around}` does not know who commits");
+        let command = "git config --global user.name NAME; git config --global user.email ADDRESS";
+        let failure = Failure::new(FailureKind::Invalid, message);
+        return Some(failure.with_fix("tell git", Some(command.to_owned())));
+    }
+    if said.contains("failed to sign the data") || said.contains("load public key") {
+        let reason = said.lines().map(|line| line.trim_start_matches("error: ").trim());
+        let reason = { reason }.rfind(|line| !line.is_empty()).unwrap_or_default();
+        let message = format!("git in `{around}` cannot sign the commit: {}", one_line(reason));
+        let folder = shell_word(&around.to_string());
+        return Some(Failure::new(FailureKind::Invalid, message).with_fix(
+            "correct `user.signingkey`, or sign no commit of this repository",
+            Some(format!("git -C {folder} config commit.gpgsign false")),
+        ));
+    }
+    if said.lines().any(|line| line.contains("git-lfs") && line.contains("not found")) {
+        let message =
+            format!("the repository around `{around}` needs `git-lfs`, which is not there");
+        let failure = Failure::new(FailureKind::Other, message);
+        return Some(failure.with_fix("install Git LFS, then run the same command again", None));
     }
     if let Some((_, rest)) = said.split_once("detected dubious ownership") {
         let top = rest.split_once("at '").and_then(|(_, rest)| rest.split_once("'\n"));
@@ -72,12 +88,10 @@ pub(super) fn with_rollback_error(failure: &Failure, root: &Path, left: &Failure
 
 /// Git does not open a repository of another user.
 fn of_another_user(top: &Path) -> Failure {
-    let message = format!(
-        "the repository around `{0}` belongs to another user; if you trust it: git config \
-         --global --add safe.directory {0}",
-        top.display()
-    );
-    Failure::new(FailureKind::Denied, message)
+    let top = top.display().to_string();
+    let command = format!("git config --global --add safe.directory {}", shell_word(&top));
+    let message = format!("the repository around `{top}` belongs to another user");
+    Failure::new(FailureKind::Denied, message).with_fix("if you trust it", Some(command))
 }
 
 /// Returns the path of the lock that `said` names.
@@ -95,8 +109,8 @@ mod tests {
     #[test]
     fn an_error_that_a_person_can_fix_names_the_fix() {
         let lock = |path: &str| Some(format!("{path} {STALE}"));
-        let no_identity = "git in `/r` does not know who commits; tell it: git config --global \
-                      user.name NAME, git config --global user.email ADDRESS";
+        let no_identity = "git in `/r` does not know who commits: tell git: git config --global \
+                           user.name NAME; git config --global user.email ADDRESS";
         for (said, kind, message) in [
             (
                 "fatal: cannot lock ref 'HEAD': Unable to create '/r/.git/it's.lock': File exists.",
@@ -124,8 +138,27 @@ mod tests {
                 "fatal: detected dubious ownership in repository at '/r/o'x'\nTo add",
                 FailureKind::Denied,
                 Some(
-                    "the repository around `/r/o'x` belongs to another user; if you trust it: git \
-                     config --global --add safe.directory /r/o'x"
+                    "the repository around `/r/o'x` belongs to another user: if you trust it: git \
+                     config --global --add safe.directory '/r/o'\\''x'"
+                        .to_owned(),
+                ),
+            ),
+            (
+                "error: gpg failed to sign the data:\ngpg: signing failed: No secret key\n",
+                FailureKind::Invalid,
+                Some(
+                    "git in `/r` cannot sign the commit: gpg: signing failed: No secret key: correct \
+                     `user.signingkey`, or sign no commit of this repository: git -C /r config \
+                     commit.gpgsign false"
+                        .to_owned(),
+                ),
+            ),
+            (
+                "git-lfs filter-process: 1: git-lfs: not found\nfatal: the remote end hung up",
+                FailureKind::Other,
+                Some(
+                    "the repository around `/r` needs `git-lfs`, which is not there: install Git LFS, \
+                     then run the same command again"
                         .to_owned(),
                 ),
             ),
@@ -134,7 +167,13 @@ mod tests {
             ("", FailureKind::Other, None),
         ] {
             let found = recognize(said, Path::new("/r"));
-            assert_eq!(found.as_ref().map(|failure| failure.message.clone()), message, "{said}");
+            let whole = |failure: &Failure| {
+                let fix = failure.fix.iter();
+                let fix = fix.flat_map(|fix| [Some(fix.text.clone()), fix.command.clone()]);
+                let parts = [Some(failure.message.clone())].into_iter().chain(fix);
+                parts.flatten().collect::<Vec<_>>().join(": ")
+            };
+            assert_eq!(found.as_ref().map(whole), message, "{said}");
             assert!(found.is_none_or(|failure| failure.kind == kind), "{said}");
         }
     }

@@ -510,7 +510,8 @@ fn a_repository_of_another_user_is_denied_with_the_way_out() {
     let failure = OsGit::new().perform(&request).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Denied);
     let fix = format!("safe.directory {}", repo.display());
-    assert!(failure.message.contains(&fix), "{failure}");
+    let command = failure.fix.and_then(|fix| fix.command).unwrap_or_default();
+    assert!(command.ends_with(&fix), "{command}");
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn a_push_that_is_refused_says_by_whom_and_why() {
         hook(&workspace, path, script);
         let run = Finished::begun(workspace, "worktree", OPEN, 0);
         let own = format!(
-            "the hook `{}` refused it\n  wait until Monday\n",
+            "the hook `{}` refused it\n  wait until Monday\nfix: do what the hook says, then run the \
+             same command again\n",
             text(&run.workspace, ".git/hooks/pre-push")
         );
         let why = if why.is_empty() { own } else { why };

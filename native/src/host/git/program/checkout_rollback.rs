@@ -84,12 +84,12 @@ impl GitProgram {
             return Ok(());
         }
         let message = format!(
-            "git does not track {} in `{}` and would overwrite it; move it away, then run the same \
-             command again",
+            "git does not track {} in `{}` and would overwrite it",
             names.join(", "),
             root.display()
         );
-        Err(Failure::new(FailureKind::Conflict, message))
+        let failure = Failure::new(FailureKind::Conflict, message);
+        Err(failure.with_fix("move it away, then run the same command again", None))
     }
 
     fn head_of(&self, root: &Path) -> Result<(Option<String>, Option<String>), Failure> {

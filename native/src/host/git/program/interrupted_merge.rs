@@ -137,12 +137,12 @@ impl GitProgram {
         let names: Vec<String> =
             other.iter().map(|path| format!("`{}`", shown_name(path))).collect();
         let message = format!(
-            "a merge was interrupted in `{}`, and {} changed there since; move the changes away, then \
-             run the same command again",
+            "an earlier merge in `{}` did not complete, and {} has content that git did not write",
             root.display(),
             names.join(", ")
         );
-        Err(Failure::new(FailureKind::Conflict, message))
+        let failure = Failure::new(FailureKind::Conflict, message);
+        Err(failure.with_fix("move that content away, then run the same command again", None))
     }
 
     /// Returns the paths whose files differ from `commit`, which includes missing and untracked ones.

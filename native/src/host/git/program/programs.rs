@@ -55,12 +55,13 @@ impl GitProgram {
         if expected.is_none_or(|expected| expected == digest) {
             return Ok(Programs { digest, hooks });
         }
-        Err(Failure::new(FailureKind::Denied, other_programs(root, &keys)))
+        Err(other_programs(root, &keys))
     }
 }
 
-/// Why git is not run: these keys name other programs than when the run began.
-fn other_programs(root: &Path, keys: &BTreeSet<(String, String)>) -> String {
+/// Why git is not run: these keys name other programs than when the run began. Programs of the
+/// person's own configuration are accepted.
+fn other_programs(root: &Path, keys: &BTreeSet<(String, String)>) -> Failure {
     let names: Vec<String> = keys
         .iter()
         .map(|(key, file)| format!("`{}` in `{}`", key.escape_debug(), one_line(file)))
@@ -71,9 +72,7 @@ fn other_programs(root: &Path, keys: &BTreeSet<(String, String)>) -> String {
          began ({names}), and git would run them",
         root.display()
     );
-    if keys.is_empty() {
-        return what;
-    }
+    let failure = Failure::new(FailureKind::Denied, what);
     let removals: Vec<String> = keys
         .iter()
         .map(|(key, file)| {
@@ -81,7 +80,13 @@ fn other_programs(root: &Path, keys: &BTreeSet<(String, String)>) -> String {
             format!("git config --file {file} --unset-all {key}")
         })
         .collect();
-    format!("{what}; remove those that you did not set: {}", removals.join("; "))
+    match removals.is_empty() {
+        true => failure.with_fix("set again what was removed from it since", None),
+        false => failure.with_fix(
+            "remove them, and set what you set yourself with `git config --global` instead",
+            Some(removals.join("; ")),
+        ),
+    }
 }
 
 /// Programs of a repository.

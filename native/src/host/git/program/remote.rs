@@ -77,7 +77,9 @@ impl GitProgram {
         for line in said.lines().filter(|line| !own(line)).take(WARNINGS) {
             message += &format!("\n{line}");
         }
-        Ok(Some(Failure::new(FailureKind::Denied, message)))
+        let failure = Failure::new(FailureKind::Denied, message);
+        let fix = "do what the hook says, then run the same command again";
+        Ok(Some(failure.with_fix(fix, None)))
     }
 
     /// Returns a configured remote.

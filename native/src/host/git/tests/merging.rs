@@ -224,7 +224,7 @@ fn a_file_that_a_person_changed_after_a_killed_merge_is_kept() {
     place.write("repo/file.txt", "mine\n");
     let failure = merge(&place, "x", "main").unwrap_err();
     assert_eq!(failure.kind, FailureKind::Conflict);
-    assert!(failure.message.contains("and `file.txt` changed there since"), "{failure}");
+    assert!(failure.message.contains("and `file.txt` has content that git did not"), "{failure}");
     assert_eq!(fs::read_to_string(place.path("repo/file.txt")).unwrap(), "mine\n");
     place.git("repo", &["checkout", "--quiet", "HEAD", "--", "file.txt"]);
     merge(&place, "x", "main").unwrap();

@@ -106,7 +106,7 @@ fn a_key_that_was_added_is_named_with_its_file_and_the_command_that_removes_it()
         let file = place.text(&format!("repo/.git/{file}"));
         assert!(failure.message.contains(&format!("`{key}` in `{file}`")), "{failure}");
     }
-    let (_, commands) = failure.message.split_once("did not set: ").unwrap();
-    assert!(Command::new("sh").arg("-c").arg(commands).status().unwrap().success(), "{commands}");
+    let commands = failure.fix.unwrap().command.unwrap();
+    assert!(Command::new("sh").arg("-c").arg(&commands).status().unwrap().success(), "{commands}");
     OsGit::new().perform(&again).unwrap();
 }
