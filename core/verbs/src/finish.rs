@@ -15,7 +15,7 @@ mod verified;
 use context::FinishContext;
 use onloop_documents as documents;
 use onloop_effect::{Exit, Io};
-use onloop_engine::error::{CommandError, ErrorKind};
+use onloop_engine::error::{CommandError, ErrorKind, unusable_record};
 use onloop_engine::lookup::select::{Fitting, RunName, demand_whole, open, select};
 use onloop_engine::run::advice::{discard_command, first_command};
 use onloop_engine::run::driver_lock::drive_alone;
@@ -272,7 +272,10 @@ async fn alone(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError>
 
 /// The record of the run.
 async fn named(io: &Io, id: &str) -> Result<Store, CommandError> {
-    Ok(Store::open(io, id).await?)
+    match Store::open(io, id).await {
+        Ok(store) => Ok(store),
+        Err(error) => Err(unusable_record(io, id, error).await),
+    }
 }
 
 async fn settle(io: &Io, id: &str, wish: &Wish) -> Result<Finished, CommandError> {

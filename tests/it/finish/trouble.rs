@@ -150,6 +150,19 @@ fn undo_after_a_merge_leaves_the_checkout_of_the_person_alone() {
 }
 
 #[test]
+fn a_damaged_ledger_names_how_the_run_is_rebuilt() {
+    let run = open();
+    let ledger = run.workspace.kept(&run.id, "ledger.jsonl");
+    let text = std::fs::read_to_string(&ledger).unwrap();
+    std::fs::write(&ledger, text.replacen("\"seq\":3", "\"seq\":4", 1)).unwrap();
+    let said = run.workspace.onloop(&["finish", &run.id, "merge"]).expect_exit(1).stderr;
+    assert!(said.contains(&format!("onloop resume {} --rebuild ", run.id)), "{said}");
+    // The copy in its worktree is not taken for a record of another machine.
+    let said = run.workspace.onloop(&["finish", "merge"]).expect_exit(1).stderr;
+    assert!(said.contains("--rebuild ") && !said.contains("adopt"), "{said}");
+}
+
+#[test]
 fn a_commit_that_cannot_be_signed_says_how_to_do_without() {
     let run = open();
     for (key, value) in

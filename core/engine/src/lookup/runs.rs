@@ -158,8 +158,12 @@ pub async fn find_all(io: &Io) -> Vec<Found> {
             }
         }
         for id in copies(io, &root).await {
-            let is_own =
-                |other: &Found| other.id == id && other.root == root && !other.is_untrusted();
+            let is_own = |other: &Found| match &other.record {
+                FoundRecord::Own(_) => other.id == id && other.root == root,
+                // Where it works is not known.
+                FoundRecord::Broken(_) => other.id == id,
+                FoundRecord::Untrusted(_) => false,
+            };
             if found.iter().any(is_own) {
                 continue;
             }

@@ -7,7 +7,7 @@ use crate::lookup::runs::{
 use crate::run::advice::{discard_command, first_command};
 use crate::state::auto_runs::{self, AutoRun};
 use crate::state::remote_owner::is_fleets;
-use crate::state::store::{Paths, StateHome, Store};
+use crate::state::store::{Paths, StateHome, Store, StoreError};
 use crate::state::untrusted::{read_untrusted, untrusted_run};
 use crate::terminal::ask::is_attended;
 use onloop_effect::Io;
@@ -142,7 +142,15 @@ pub async fn select(
 ) -> Result<Selected, CommandError> {
     let wanted = wanted.or_else(|| io.env("ONLOOP_RUN_ID")).or_else(|| io.env("HOTL_RUN_ID"));
     let Some(name) = wanted else {
-        let Candidates { runs, untrusted } = candidates(io, |run| fitting.fits(run)).await;
+        let Candidates { runs, untrusted, mut broken } =
+            candidates(io, |run| fitting.fits(run)).await;
+        if runs.is_empty()
+            && untrusted.is_empty()
+            && let Some((id, error)) = broken.pop()
+            && broken.is_empty()
+        {
+            return Err(unusable_record(io, &id, error).await);
+        }
         return one_of(io, runs, &untrusted, fitting, None).await;
     };
     match find_named(io, name, fitting).await? {
@@ -171,7 +179,7 @@ pub async fn find_named(
     // A file may have the name of a workflow by chance.
     let of_workflow =
         |run: &Run| run.place.slug == name || file.as_deref().is_some_and(|file| is_of(run, file));
-    let Candidates { mut runs, untrusted } = candidates(io, of_workflow).await;
+    let Candidates { mut runs, untrusted, broken: _ } = candidates(io, of_workflow).await;
     if runs.iter().any(|store| fitting.fits(store.run())) {
         runs.retain(|store| fitting.fits(store.run()));
     } else {
@@ -279,14 +287,16 @@ fn with_auto(error: CommandError, auto: &AutoRun) -> CommandError {
     }
 }
 
-/// Runs that may be meant, the one that changed last first, and untrusted ones with their files.
+/// Runs that may be meant, the one that changed last first, untrusted ones with their files, and those
+/// whose ledger cannot be read.
 struct Candidates {
     runs: Vec<Store>,
     untrusted: Vec<(String, String)>,
+    broken: Vec<(String, StoreError)>,
 }
 
 async fn candidates(io: &Io, is_meant: impl Fn(&Run) -> bool) -> Candidates {
-    let mut candidates = Candidates { runs: Vec::new(), untrusted: Vec::new() };
+    let mut candidates = Candidates { runs: Vec::new(), untrusted: Vec::new(), broken: Vec::new() };
     for found in find_all(io).await {
         match found.record {
             FoundRecord::Own(store) if is_meant(store.run()) => candidates.runs.push(*store),
@@ -296,7 +306,11 @@ async fn candidates(io: &Io, is_meant: impl Fn(&Run) -> bool) -> Candidates {
             }
             FoundRecord::Untrusted(Ok(_)) => {}
             // A record that cannot be read may be the one that is meant.
-            FoundRecord::Broken(error) | FoundRecord::Untrusted(Err(error)) => {
+            FoundRecord::Broken(error) => {
+                io.note(format!("warning: run {}: {error}", found.id)).await;
+                candidates.broken.push((found.id, error));
+            }
+            FoundRecord::Untrusted(Err(error)) => {
                 io.note(format!("warning: run {}: {error}", found.id)).await;
             }
         }
