@@ -154,7 +154,7 @@ impl CommandError {
         instruction: impl AsRef<str>,
         command: impl AsRef<str>,
     ) -> CommandError {
-        let command = Some(text::one_line(command.as_ref()));
+        let command = Some(text::typed(command.as_ref()));
         self.hints.push(Hint { text: clean(instruction), command });
         self
     }

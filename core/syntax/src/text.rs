@@ -279,6 +279,25 @@ pub fn ago(ms: u64) -> String {
     }
 }
 
+/// `command` as people type it: a character that breaks its line or is hidden, which [`shell_word`] has put
+/// between quotes, is spelled out.
+pub fn typed(command: &str) -> String {
+    let mut out = String::with_capacity(command.len());
+    for c in command.trim_end().chars() {
+        let mut buffer = [0; 4];
+        let shown = &*c.encode_utf8(&mut buffer);
+        if !matches!(c, '\n' | '\t') && printable(shown) == shown {
+            out.push(c);
+            continue;
+        }
+        let byte = names::byte_of(c).map(|byte| vec![byte]);
+        let bytes = byte.unwrap_or_else(|| shown.as_bytes().to_vec());
+        let spelled: String = bytes.iter().map(|byte| format!("\\{byte:03o}")).collect();
+        out += &format!("'$'{spelled}''");
+    }
+    out
+}
+
 /// `word` as one word of a POSIX shell line, quoted only when necessary.
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
@@ -403,6 +422,13 @@ mod tests {
             assert_eq!(printable(&text), "ab", "{}", c.escape_unicode());
             assert_eq!(visible(&text, &[]), format!("a{}b", c.escape_unicode()));
         }
+    }
+
+    #[test]
+    fn a_command_is_typed_on_one_line() {
+        assert_eq!(typed("ls a.md\n"), "ls a.md");
+        let command = format!("rm {}", shell_word("a\n b\u{1b}[1m\u{202e}"));
+        assert_eq!(typed(&command), r"rm 'a'$'\012'' b'$'\033''[1m'$'\342\200\256'''");
     }
 
     #[test]
