@@ -12,7 +12,7 @@ use onloop_auto::prompts::AGENTS;
 use onloop_effect::{Command, Exit, Failure, Io, ProcessEnd, ProcessStatus, Shell};
 use onloop_engine::client_files::{CANARY_VARIABLE, known, look, quiet, setting};
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::agent::on_path;
+use onloop_engine::lookup::agent::{find_on_path, on_path};
 use onloop_engine::sandbox::leftovers;
 use onloop_engine::state::config;
 use onloop_install::canary::{self, deciding_events, hooks_in};
@@ -22,7 +22,7 @@ use onloop_install::{
 };
 use onloop_sessions::hooks::Host;
 use onloop_syntax::syntax::strict_json;
-use onloop_syntax::text::{ellipsis, one_line};
+use onloop_syntax::text::{COLUMNS, ellipsis, one_line, wrapped};
 use waits::examine_waits;
 
 /// Arguments of `onloop doctor`.
@@ -52,7 +52,8 @@ impl Findings {
     }
 
     fn note(&mut self, line: impl AsRef<str>) {
-        self.lines.push(format!("  · {}", one_line(line.as_ref())));
+        let line = format!("  · {}", one_line(line.as_ref()));
+        self.lines.push(wrapped(&line, COLUMNS, 4));
     }
 
     fn bad(&mut self, line: impl AsRef<str>, fix: &str) {
@@ -109,14 +110,17 @@ pub(crate) async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandEr
     for host in hosts {
         let mut findings = Findings::default();
         let client = client(io, host).await;
+        if let Some(Version::NoAnswer { path, why }) = &client {
+            findings.note(format!("`{path}` does not answer `--version`: {why}"));
+        }
         let is_installed = examine(io, host, args.host.is_some(), enabled, &mut findings).await;
         if client.is_none() && !is_installed && args.host.is_none() && !findings.is_bad {
             absent.push(host.title());
             continue;
         }
         let title = match client {
-            Some(client) => format!("{}: {client}", host.title()),
-            None => host.title().to_owned(),
+            Some(Version::Known(version)) => format!("{}: {version}", host.title()),
+            Some(Version::NoAnswer { .. }) | None => host.title().to_owned(),
         };
         io.result(format!("{title}\n{}\n", findings.lines.join("\n"))).await;
         if findings.is_bad {
@@ -129,8 +133,16 @@ pub(crate) async fn doctor(io: &Io, args: &DoctorArgs) -> Result<Exit, CommandEr
     Ok(exit)
 }
 
-/// The host's own program and what it says of its version.
-async fn client(io: &Io, host: Host) -> Option<String> {
+/// What `program --version` says.
+enum Version {
+    /// Its first line.
+    Known(String),
+    /// The program at `path` was started, or could not be, and says no version.
+    NoAnswer { path: String, why: String },
+}
+
+/// The host's own program and what it says of its version; `None`: it is not on PATH.
+async fn client(io: &Io, host: Host) -> Option<Version> {
     let program = match host {
         Host::Claude => "claude",
         Host::Codex => "codex",
@@ -144,13 +156,30 @@ async fn client(io: &Io, host: Host) -> Option<String> {
     version_of(io, program).await
 }
 
-/// What `program --version` says on its first line.
-async fn version_of(io: &Io, program: &str) -> Option<String> {
+/// What `program --version` says; `None`: it is not on PATH.
+async fn version_of(io: &Io, program: &str) -> Option<Version> {
     let words = [program, "--version"].map(str::to_owned).to_vec();
-    let end = io.process(quiet(Command::Argv(words), None)).await.ok()?;
-    let said = end.stdout.text();
-    let version = said.lines().next().filter(|_| end.status == ProcessStatus::Exited(0))?;
-    Some(ellipsis(&one_line(version), 80))
+    let why = match io.process(quiet(Command::Argv(words), None)).await {
+        Ok(end) => {
+            let (said, complaint) = (end.stdout.text(), end.stderr.text());
+            let first =
+                |text: &str| text.lines().find(|line| !line.trim().is_empty()).map(one_line);
+            match (end.status, first(&said)) {
+                (ProcessStatus::Exited(0), Some(version)) => {
+                    return Some(Version::Known(ellipsis(&version, 80)));
+                }
+                (ProcessStatus::Exited(0), None) => "it prints nothing".to_owned(),
+                (ProcessStatus::Exited(code), said) => {
+                    let line = first(&complaint).or(said).unwrap_or_default();
+                    format!("it ends with exit code {code}: {}", ellipsis(&line, 200))
+                }
+                _ => format!("it {}", ending(&end)),
+            }
+        }
+        Err(failure) => failure.message,
+    };
+    let path = find_on_path(io, program).await?;
+    Some(Version::NoAnswer { path, why })
 }
 
 /// Whether hooks of ours are installed in the client.

@@ -32,7 +32,10 @@ fn a_server_is_tried_and_one_that_a_repository_made_up_is_not() {
     let made_up = r#"{"mcpServers": {"onloop": {"command": "/tmp/evil/onloop", "args": ["mcp"]}}}"#;
     project.write(".mcp.json", made_up);
     let run = doctor(&project, "claude").expect_exit(0);
-    assert!(run.stdout.contains("mcp.json` is not this program; it was not tried\n"), "{run:?}");
+    assert!(
+        crate::flat(&run.stdout).contains("mcp.json` is not this program; it was not tried"),
+        "{run:?}"
+    );
 
     onloop(&project, "install cursor").expect_exit(0);
     let gone =
@@ -57,6 +60,17 @@ fn nothing_installed_is_wrong_only_where_it_was_asked_for() {
         "{run:?}"
     );
     doctor(&project, "emacs").expect_exit(2);
+}
+
+#[test]
+fn a_client_that_does_not_answer_is_not_called_absent() {
+    let project = Workspace::plain();
+    project.write("../bin/codex", "#!/bin/sh\necho 'node: not found' >&2\nexit 127\n");
+    project.shell("chmod +x ../bin/codex").expect_exit(0);
+    let run = doctor(&project, "").expect_exit(0);
+    let said =
+        "bin/codex` does not answer `--version`: it ends with exit code 127: node: not found";
+    assert!(crate::flat(&run.stdout).contains(said), "{run:?}");
 }
 
 #[test]
@@ -93,7 +107,7 @@ fn what_switches_hooks_off_is_found() {
     }
     project.write("../home/.codex/config.toml", "[other]\nhooks = false\n");
     let run = doctor(&project, "codex").expect_exit(0);
-    assert!(run.stdout.contains("untrusted ones are skipped"), "{run:?}");
+    assert!(crate::flat(&run.stdout).contains("untrusted ones are skipped"), "{run:?}");
 }
 
 #[test]
@@ -104,7 +118,7 @@ fn a_missing_event_and_a_silent_configuration_are_found() {
     project.write("../home/.cursor/hooks.json", hooks.replace("beforeReadFile", "beforeNothing"));
     let run = doctor(&project, "cursor").expect_exit(1);
     assert!(run.stdout.contains("user: nothing is asked at `beforeReadFile`"), "{run:?}");
-    assert!(run.stdout.contains("not what this version installs"), "{run:?}");
+    assert!(crate::flat(&run.stdout).contains("not what this version installs"), "{run:?}");
     onloop(&project, "install cursor").expect_exit(0);
     assert_eq!(project.read("../home/.cursor/hooks.json"), hooks);
     project.write(".agentize.local.yaml", "handsoff:\n  enabled: false\n");
@@ -128,7 +142,7 @@ fn a_repository_cannot_make_the_doctor_run_its_programs() {
     project.shell("chmod +x .clinerules/hooks/PreToolUse").expect_exit(0);
     for host in ["codex", "cline"] {
         let run = doctor(&project, host).expect_exit(1);
-        assert!(run.stdout.contains("it was not tried"), "{run:?}");
+        assert!(crate::flat(&run.stdout).contains("it was not tried"), "{run:?}");
     }
     assert!(!project.path("ran").exists());
 }
@@ -171,5 +185,8 @@ fn a_host_that_waits_less_than_was_configured_is_named_with_what_to_do() {
     // Nothing says how long Cline waits.
     onloop(&project, "install cline").expect_exit(0);
     let run = doctor(&project, "cline").expect_exit(0);
-    assert!(run.stdout.contains("  · user: Cline waits 30 s for `PreToolUse`"), "{run:?}");
+    assert!(
+        crate::flat(&run.stdout).contains("· user: Cline waits 30 s for `PreToolUse`"),
+        "{run:?}"
+    );
 }

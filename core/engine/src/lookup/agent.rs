@@ -249,7 +249,7 @@ pub async fn on_path(io: &Io, program: &str) -> bool {
 }
 
 /// Where `program` is on `PATH`, whatever links lead there.
-pub(crate) async fn find_on_path(io: &Io, program: &str) -> Option<String> {
+pub async fn find_on_path(io: &Io, program: &str) -> Option<String> {
     for folder in io.env("PATH").unwrap_or_default().split(':') {
         if !folder.starts_with('/') {
             continue;

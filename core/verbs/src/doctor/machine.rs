@@ -1,13 +1,17 @@
 //! What `onloop doctor` says of the machine: git, the sandbox, and where records are kept.
 
 use super::confine::attempt_network;
-use super::{Findings, version_of};
+use super::{Findings, Version, version_of};
 use onloop_effect::{Io, Mechanism, Network};
 use onloop_engine::state::store::StateHome;
 
 pub(super) async fn examine_machine(io: &Io, findings: &mut Findings) {
     match version_of(io, "git").await {
-        Some(version) => findings.good(version),
+        Some(Version::Known(version)) => findings.good(version),
+        Some(Version::NoAnswer { path, why }) => findings.bad(
+            format!("`{path}` does not answer `--version`: {why}"),
+            "install git; runs record their work with it",
+        ),
         None => findings.bad("git is not on PATH", "install git; runs record their work with it"),
     }
     match mechanism(io).await {
