@@ -1,13 +1,13 @@
 //! `onloop lint`: reports what is wrong with workflow files and applies safe fixes.
 
-use onloop_effect::{Durability, Exit, Expect, FailureKind, Io, Version};
+use onloop_effect::{Durability, Exit, Expect, FailureKind, FileKind, Io, Version};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::workflow::find_workflow;
 use onloop_engine::run::unprotected::{protection_hint, suggested_protection, warned_about};
 use onloop_syntax::diagnostic::json::FileFindings;
 use onloop_syntax::diagnostic::{self, Diagnostic, Severity};
 use onloop_syntax::limits;
-use onloop_syntax::text::{counted, one_line};
+use onloop_syntax::text::{counted, one_line, shell_word};
 use onloop_workflow::{self as workflow, FileClass};
 
 /// What to lint, and how to say what was found.
@@ -58,7 +58,7 @@ enum Outcome {
     Skipped(&'static str),
     NotAWorkflow,
     Missing,
-    Unreadable(String),
+    Unreadable { message: String, is_folder: bool },
 }
 
 /// Lints every file and reports all of them. Errors found: [`Exit::Failed`]; else a file that cannot be
@@ -102,7 +102,7 @@ impl Linted {
             Outcome::Skipped(_)
             | Outcome::NotAWorkflow
             | Outcome::Missing
-            | Outcome::Unreadable(_) => &[],
+            | Outcome::Unreadable { .. } => &[],
         }
     }
 
@@ -114,7 +114,7 @@ impl Linted {
         match &self.outcome {
             Outcome::Checked(_) => self.count(Severity::Error) > 0,
             Outcome::Skipped(_) | Outcome::NotAWorkflow => false,
-            Outcome::Missing | Outcome::Unreadable(_) => true,
+            Outcome::Missing | Outcome::Unreadable { .. } => true,
         }
     }
 
@@ -133,7 +133,7 @@ impl Linted {
             Outcome::Skipped(reason) => Some((*reason).to_owned()),
             Outcome::NotAWorkflow => Some("not a workflow file".to_owned()),
             Outcome::Missing => Some("file not found".to_owned()),
-            Outcome::Unreadable(message) => Some(one_line(message)),
+            Outcome::Unreadable { message, .. } => Some(one_line(message)),
         }
     }
 }
@@ -149,7 +149,11 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Comma
                     Outcome::Checked(vec![workflow::too_large(size)])
                 }
                 FailureKind::Interrupted => return Err(CommandError::interrupted()),
-                _ => Outcome::Unreadable(failure.message),
+                _ => {
+                    let stat = io.stat(&path).await;
+                    let is_folder = stat.is_ok_and(|stat| stat.kind == FileKind::Folder);
+                    Outcome::Unreadable { message: failure.message, is_folder }
+                }
             };
             return Ok(Linted { path, source: Vec::new(), outcome });
         }
@@ -239,6 +243,16 @@ async fn say_to_people(io: &Io, files: &[Linted]) {
     let columns = usize::from(io.start().terminal.columns);
     for file in files {
         let path = file.shown_path();
+        if let Outcome::Unreadable { message, is_folder } = &file.outcome {
+            let mut error = CommandError::usage(message);
+            if *is_folder {
+                let folder = shell_word(file.path.trim_end_matches('/'));
+                let command = format!("onloop lint {folder}/*.md");
+                error = error.fix_by("name the workflow files in it", command);
+            }
+            error.report(io).await;
+            continue;
+        }
         if let Some(obstacle) = file.obstacle() {
             let word = match file.outcome {
                 Outcome::Skipped(_) => "skipped",
@@ -340,7 +354,9 @@ async fn say_as_before(io: &Io, files: &[Linted]) {
             Outcome::Missing => {
                 io.note(format!("FAIL: File not found: {}", file.shown_path())).await;
             }
-            Outcome::Unreadable(message) => io.note(format!("FAIL: {}", one_line(message))).await,
+            Outcome::Unreadable { message, .. } => {
+                io.note(format!("FAIL: {}", one_line(message))).await;
+            }
             Outcome::Checked(diagnostics) => {
                 let (out, err) = diagnostic::lines::render_hotl(&file.base_name(), diagnostics);
                 if !out.is_empty() {

@@ -230,6 +230,12 @@ fn an_unknown_name_is_a_usage_error_in_every_verb() {
         let said = project.onloop(words).expect_exit(2).stderr;
         assert!(said.starts_with("error: ") && said.contains("gone"), "{words:?}: {said}");
     }
+    let said = project.onloop(&["plan", "--from", "gone", "--no-agent"]).expect_exit(2).stderr;
+    assert!(said.starts_with("error: `gone` was not found\n  fix: "), "{said}");
+    std::fs::create_dir(project.path("plans")).unwrap();
+    let said = project.onloop(&["lint", "plans/"]).expect_exit(2).stderr;
+    let fix = "\n  fix: name the workflow files in it:\n    onloop lint plans/*.md\n";
+    assert!(said.ends_with(fix) && said.matches("plans/").count() == 2, "{said}");
     // Callers of the step-by-step verbs know one code for everything that goes wrong.
     let steps: [&[&str]; 3] = [&["step", "1", "start"], &["gate", "1", "approved"], &["finalize"]];
     for words in steps {

@@ -3,7 +3,7 @@
 use crate::issue::{Issue, is_issue};
 use crate::plan::tasks::{self, Task, Tasks};
 use onloop_effect::{Failure, FileKind, Io};
-use onloop_engine::error::{CommandError, ErrorKind};
+use onloop_engine::error::CommandError;
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -74,9 +74,10 @@ impl Source {
 /// The file of tasks that `path` is, or that is in this folder of a known tool.
 async fn file_of(io: &Io, path: &str) -> Result<String, CommandError> {
     let shown = text::one_line(path);
-    let missing = |failure: Failure| {
-        let kind = if failure.is_not_found() { ErrorKind::Usage } else { ErrorKind::Refused };
-        CommandError::from(failure).of_kind(kind)
+    let missing = |failure: Failure| match failure.is_not_found() {
+        true => CommandError::usage(format!("`{shown}` was not found"))
+            .fix("name a file or folder with tasks, or an issue by its number or address"),
+        false => failure.into(),
     };
     let real = io.canonical(path).await.map_err(missing)?;
     let stat = io.stat(&real).await.map_err(missing)?;
