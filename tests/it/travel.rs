@@ -148,7 +148,7 @@ fn a_ledger_that_is_not_sound_is_refused_and_nothing_changes() {
     let damaged = whole.replacen("count to two", "count to ten", 1);
     let cut = &whole[..whole.len() - 10];
     for (text, why) in [
-        (damaged.as_str(), "line 1: it is damaged"),
+        (damaged.as_str(), "line 1: its checksum is not"),
         (cut, "its last line is torn"),
         ("", "there is no whole line"),
     ] {

@@ -419,7 +419,7 @@ fn sound(line: &[u8]) -> Result<(&str, String), &'static str> {
 
 /// The digest of a line whose checksum is that of its content.
 fn digest_of_sound(line: &[u8]) -> Result<String, &'static str> {
-    const DAMAGED: &str = "it is damaged: its checksum is not that of its content";
+    const DAMAGED: &str = "its checksum is not that of its content";
     let end = line.len().wrapping_sub(CHECKSUM.len() + DIGEST_CHARS + END.len());
     let (members, rest) = line.split_at_checked(end).ok_or(DAMAGED)?;
     let checksum = rest.strip_prefix(CHECKSUM.as_bytes()).ok_or(DAMAGED)?;

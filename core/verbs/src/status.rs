@@ -232,7 +232,11 @@ fn entry(found: &Found, now: Timestamp) -> String {
     let card = found.card();
     match found.is_untrusted() && found.run().is_ok() {
         true => format!("? {0}  Untrusted: onloop adopt {0}\n    {1}\n", card.id, card.intent),
-        false => board::entry(&card, now),
+        false => {
+            let repair = found.repair();
+            let repair = repair.map(|(what, command)| format!("    {what}\n      {command}\n"));
+            board::entry(&card, now) + &repair.unwrap_or_default()
+        }
     }
 }
 

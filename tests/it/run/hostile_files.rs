@@ -221,3 +221,20 @@ fn a_ledger_that_an_agent_changed_in_the_middle_stops_the_run() {
     assert!(run.stderr.contains("damaged ledger: line 2: "), "{}", crate::flat(&run.stderr));
     assert!(!run.stderr.contains("completed"), "{}", run.stderr);
 }
+
+#[test]
+fn a_damaged_ledger_is_listed_once_with_its_fix() {
+    let project = Workspace::git();
+    project.write(FILE, workflow("", STEP));
+    project.commit("Begin");
+    run(&project, &[]).expect_exit(0);
+    let id = project.record()["run_id"].as_str().expect("a run has an id").to_owned();
+    project.shell(&format!("sed -i 2s/seq/sex/ ../home/.state/onloop/runs/{id}/ledger.jsonl"));
+    let listed = project.onloop(&["list"]).expect_exit(0);
+    assert_eq!(listed.stdout.matches(&format!("? {id}")).count(), 1, "{listed:?}");
+    let fix = format!(
+        "    fix: keep it aside and begin anew from the workflow file:\n      \
+         onloop resume {id} --rebuild FILE\n"
+    );
+    assert!(listed.stdout.ends_with(&fix), "{listed:?}");
+}

@@ -263,7 +263,7 @@ mod tests {
 
         let cut = journal(&events).replacen("greet", "gr\u{e9}et", 1);
         let damaged = RunLine::of(view(None, state), &cut);
-        assert!(damaged.text().contains("cannot be read: line 1: it is damaged"), "{damaged:?}");
+        assert!(damaged.text().contains("cannot be read: line 1: its checksum"), "{damaged:?}");
         assert_eq!(damaged.document()["progress"], Value::Null);
     }
 }

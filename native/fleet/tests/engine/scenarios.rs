@@ -439,7 +439,7 @@ async fn refusals(engine: &impl Service) {
     let lease = begin(engine, "refused").await;
     for (lines, why) in [
         ("", "there is no whole line in it"),
-        ("{}\n", "line 1: it is damaged: its checksum is not that of its content"),
+        ("{}\n", "line 1: its checksum is not that of its content"),
         (one.trim_end(), "there is no whole line in it"),
     ] {
         let refused = engine.call(&append("refused", Some(lease.epoch), None, lines)).await;
