@@ -345,6 +345,20 @@ impl Auto {
         &self.assignment
     }
 
+    /// How the run ends, once that is decided.
+    pub fn ending(&self) -> Option<AutoEnding> {
+        match &self.phase {
+            AutoPhase::Releasing(ending) | AutoPhase::Stopped(ending) => Some(*ending),
+            AutoPhase::Health(_)
+            | AutoPhase::Probing
+            | AutoPhase::Taking(_)
+            | AutoPhase::Refreshing { .. }
+            | AutoPhase::Observing { .. }
+            | AutoPhase::Waiting(_)
+            | AutoPhase::Inspecting { .. } => None,
+        }
+    }
+
     /// What should happen now.
     pub fn next(&self) -> AutoNext<'_> {
         match &self.phase {

@@ -13,8 +13,9 @@ fn workspace(progress: &str) -> Workspace {
     project
 }
 
-fn said(run: &Run) -> (i32, &str, &str) {
-    (run.exit.expect("it ended by itself"), &run.stdout, &run.stderr)
+/// Exit code, results, and the words for people without their line breaks.
+fn said(run: &Run) -> (i32, &str, String) {
+    (run.exit.expect("it ended by itself"), &run.stdout, crate::flat(&run.stderr))
 }
 
 #[test]
@@ -25,11 +26,11 @@ fn the_workspace_is_found_from_a_folder_in_it() {
     let root = project.path("").canonicalize().unwrap();
     let root = root.to_str().unwrap().trim_end_matches('/');
     let stderr = format!(
-        "note: works in `{root}`, where `.ai` is\nnote: the child said that it is done, and was \
-         believed; `.ai/PROGRESS.md` has rows that are not completed: TASK-01 (pending)\n"
+        "note: works in `{root}`, where `.ai` is note: the child said that it is done, and was \
+         believed; `.ai/PROGRESS.md` has rows that are not completed: TASK-01 (pending)"
     );
     let stdout = "AUTO_CYCLE=1\nAUTO_ROUTE_TARGET=rw-loop\nNEXT_COMMAND=done\n";
-    assert_eq!(said(&run), (0, stdout, stderr.as_str()));
+    assert_eq!(said(&run), (0, stdout, stderr));
     assert_eq!(project.read("pwd.txt").trim(), root);
     // Whoever starts the children is told a path that is right from where they are.
     let begun = project.onloop_at("deep", &["auto", "begin", ""]).expect_exit(0);
@@ -64,10 +65,10 @@ fn an_agent_that_is_missing_is_found_out_before_anything_is_begun() {
     let missing = "error: the agent `codex` is not on PATH\n  fix: install it, or name another one \
                    with --agent\n";
     let run = project.onloop(&["auto", "--agent", "codex"]);
-    assert_eq!(said(&run), (23, unsupported, missing));
+    assert_eq!(said(&run), (23, unsupported, crate::flat(missing)));
     let nobody =
         "note: no agent was found on PATH; give `--agent NAME` or `--agent-command LINE`\n";
-    assert_eq!(said(&project.onloop(&["auto"])), (23, unsupported, nobody));
+    assert_eq!(said(&project.onloop(&["auto"])), (23, unsupported, crate::flat(nobody)));
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn an_answer_without_a_next_command_is_named_with_its_log() {
     let run = project.onloop(&["auto", "--agent-command", "cat > /dev/null; echo hello"]);
     assert_eq!(run.exit, Some(20), "{}", run.stderr);
     let note = "note: what the child said is in `.ai/runtime/logs/";
-    assert!(run.stderr.contains(note), "{}", run.stderr);
+    assert!(crate::flat(&run.stderr).contains(note), "{}", run.stderr);
 }
 
 #[test]
@@ -105,15 +106,14 @@ fn what_is_dropped_is_said() {
     let run = project.onloop(&["auto", "--agent-command", child, "--", "add a greeting"]);
     let note = "note: `add a greeting` is not planned now: the table has tasks, and they come first. \
                 To plan it, start rw-planner with it, or write a feature file with `Status: \
-                READY_FOR_PLAN`\n";
+                READY_FOR_PLAN`";
     let stdout = "AUTO_CYCLE=1\nAUTO_ROUTE_TARGET=rw-loop\nNEXT_COMMAND=done\n";
-    assert_eq!(said(&run), (0, stdout, note));
+    assert_eq!(said(&run), (0, stdout, note.to_owned()));
     let review = "cat > /dev/null; printf 'FEATURE_REVIEW_REQUIRED\\nFEATURE_FILE=.ai/features/F.md\\n\
                   NEXT_COMMAND=rw-planner\\n'";
     let run = project.onloop(&["auto", "--agent-command", review]);
-    let next =
-        "note: do what the hint says with `.ai/features/F.md`; then `onloop auto` continues\n";
-    assert_eq!((run.exit, run.stderr.as_str()), (Some(10), next));
+    let next = "note: do what the hint says with `.ai/features/F.md`; then `onloop auto` continues";
+    assert_eq!((run.exit, crate::flat(&run.stderr).as_str()), (Some(10), next));
 }
 
 #[test]

@@ -88,8 +88,8 @@ fn a_live_run_keeps_its_lock_however_old_it_is() {
     assert_eq!(
         second.stderr,
         "note: `.ai/runtime/rw-auto.guard` is held by program 1\n\
-         note: another rw-auto works here; wait for it, or remove `.ai/runtime/rw-auto.lock` if \
-         none does\n"
+         note: another rw-auto works here; wait for it, or remove\n      \
+         `.ai/runtime/rw-auto.lock` if none does\n"
     );
     assert_eq!(long.stdout, format!("{LOOP_CYCLE}NEXT_COMMAND=done\n"));
     assert!(!machine.path(LOCK_PATH).exists());
@@ -153,8 +153,8 @@ fn a_disk_without_room_is_no_workspace() {
     assert_eq!(ended.stdout, "TARGET_ROOT_INVALID\nNEXT_COMMAND=rw-planner\n");
     assert_eq!(code(&ended), 22);
     let expected = "note: cannot write `.ai/runtime/rw-auto.lock`: \
-        `.ai/runtime/rw-auto.lock`: no room left\n";
-    assert_eq!(ended.stderr, expected);
+        `.ai/runtime/rw-auto.lock`: no room left";
+    assert_eq!(crate::flat(&ended.stderr), expected);
 }
 
 #[test]
@@ -218,7 +218,8 @@ fn a_child_gets_its_prompt_and_leaves_its_traces() {
         },
     );
     assert_eq!(code(&ended), 20, "an agent that fails has not answered");
-    assert!(ended.stderr.contains("exit code 3; its output is in `.ai/runtime/logs/"));
+    let said = crate::flat(&ended.stderr);
+    assert!(said.contains("exit code 3; its output is in `.ai/runtime/logs/"), "{said}");
 }
 
 #[test]

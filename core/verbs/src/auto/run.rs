@@ -114,7 +114,6 @@ async fn to_the_end(io: &Io, mut workspace: Workspace, assignment: Assignment, c
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
             AutoHalt::Over(ending) => {
                 noted::forget(io, &run).await;
-                workspace.explain(ending).await;
                 return ending.exit();
             }
         };

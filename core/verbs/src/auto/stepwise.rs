@@ -98,7 +98,6 @@ async fn continue_run(io: &Io, mut workspace: Workspace, mut auto: Auto) -> Exit
         let (waiting, dispatch) = match advance(&mut workspace, auto).await {
             AutoHalt::Child(waiting, dispatch) => (waiting, dispatch),
             AutoHalt::Over(ending) => {
-                workspace.explain(ending).await;
                 forget(io, &run).await;
                 noted::forget(io, &run).await;
                 io.result(to_line(&HostLine::stop(ending))).await;

@@ -39,6 +39,8 @@ pub(super) struct Workspace {
     guard: Guard,
     guard_wait_ms: u64,
     is_interrupted: bool,
+    /// Whether people were told why the run ends.
+    is_explained: bool,
     speech: Speech,
 }
 
@@ -58,6 +60,7 @@ impl Workspace {
             guard: Guard::NotTried,
             guard_wait_ms: 0,
             is_interrupted: false,
+            is_explained: false,
             speech,
         }
     }
@@ -82,21 +85,25 @@ impl Workspace {
         }
     }
 
-    /// Prints the lines of a transition, and its note for people.
+    /// Prints the lines of a transition, after what they mean for people.
     pub(super) async fn say(&mut self, transition: &Transition) {
+        if let Some(note) = &transition.note {
+            self.io.note(format!("note: {}", text::one_line(note))).await;
+        }
+        if let Some(ending) = transition.auto.ending().filter(|_| !self.is_explained) {
+            self.is_explained = true;
+            self.explain(ending).await;
+        }
         let lines: String = transition.tokens.iter().map(|token| format!("{token}\n")).collect();
         match (&mut self.speech, transition.auto.next()) {
             (Speech::Deferred(deferred), AutoNext::Dispatch(_)) => deferred.push_str(&lines),
             _ if lines.is_empty() => {}
             _ => self.io.result(lines).await,
         }
-        if let Some(note) = &transition.note {
-            self.io.note(format!("note: {}", text::one_line(note))).await;
-        }
     }
 
     /// Tells people why the run ended, where the tokens alone do not.
-    pub(super) async fn explain(&mut self, ending: AutoEnding) {
+    async fn explain(&mut self, ending: AutoEnding) {
         let why = match ending {
             AutoEnding::Done => return self.explain_done().await,
             AutoEnding::LockHeld => self.explain_lock().await,
