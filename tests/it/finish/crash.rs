@@ -389,7 +389,7 @@ fn a_conflict_is_recorded_as_given_up() {
     let last = run.events.last().expect("events");
     assert_eq!(
         (last.event.as_str(), last.text.as_str()),
-        ("finish_abandoned", "Finish abandoned: `a.txt`")
+        ("finish_abandoned", "Finish failed: `a.txt`")
     );
     assert!(repo.borrow().worktree);
 }

@@ -50,8 +50,8 @@ pub async fn suggested_protection(
 /// The suggestion to add `line`, one of [`suggested_protection`], for people.
 pub fn protection_hint(line: &str) -> String {
     format!(
-        "suggestion: checks run files that an agent may change; in the frontmatter, this\n  keeps \
-         them as they are:\n    {line}"
+        "note: checks run files that an agent may change; in the frontmatter, this keeps\n  them as \
+         they are:\n    {line}"
     )
 }
 

@@ -112,7 +112,7 @@ impl Run {
         if self.0.finish_intent.take().is_none() {
             return Err(Refusal::NotDue { what: "nothing is being done with the work".to_owned() });
         }
-        self.log(at, "finish_abandoned", None, format!("Finish abandoned: {reason}"), "");
+        self.log(at, "finish_abandoned", None, format!("Finish failed: {reason}"), "");
         Ok(())
     }
 

@@ -112,8 +112,13 @@ fn waiting(run: &Run, redo: bool) -> Result<Waiting, CommandError> {
         _ if redo && run.may_be_handed_on() => Ok(Waiting::Step(run.last_step())),
         _ => {
             let (id, now) = (&run.id, run.status_summary().now);
+            let status = run.status.as_str();
+            let standing = match now == status {
+                true => format!("it is {status}"),
+                false => format!("it is {status}: {now}"),
+            };
             Err(CommandError::refused(format!("run `{id}` waits for no approval"))
-                .because(format!("it is {}: {now}", run.status.as_str()))
+                .because(standing)
                 .fix_by("see what comes next", format!("onloop status {id}")))
         }
     }

@@ -156,7 +156,7 @@ fn forced_refspec(
     }
     let why = match (branch, own) {
         (None, _) => "there is no branch to compare with".to_owned(),
-        (Some(branch), None) => format!("the current branch `{branch}` is not one of an issue"),
+        (Some(branch), None) => format!("the current branch `{branch}` has no number of an issue"),
         (Some(branch), Some(_)) => format!("only `{branch}` itself may be forced"),
     };
     force_push(judge, format!("`git push` forces `{text}`, and {why}"));
