@@ -22,7 +22,7 @@ fn names(spans: &[Value]) -> Vec<&str> {
 /// A run that waits at a gate although something is wrong with its collector; what it said.
 fn warned(project: &Workspace) -> String {
     let run = run(project, &[]).expect_exit(3);
-    assert_eq!(run.stderr.matches(WARNING).count(), 1, "{}", run.stderr);
+    assert_eq!(crate::flat(&run.stderr).matches(WARNING).count(), 1, "{}", run.stderr);
     run.stderr
 }
 

@@ -23,6 +23,7 @@ use crate::state_home::PrivateFolder;
 use crate::{
     Exchange, Failure, FailureKind, HttpAnswer, HttpSpec, ProcessRole, Progress, Redaction, Slot,
 };
+use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
 /// The handle of a program to its host. Every method is one [`Request`] and awaits its reply.
@@ -272,9 +273,14 @@ impl Io {
         }
     }
 
-    /// [`Say::Note`], with a line break at its end.
-    pub async fn note(&self, text: impl Into<String>) {
-        let mut text = self.redacted(&text.into());
+    /// [`Say::Note`] wrapped at spaces; further lines begin with `indent` spaces.
+    pub async fn note_wrapped(&self, words: &str, indent: usize) {
+        self.note(text::wrapped(words, text::COLUMNS, indent)).await;
+    }
+
+    /// [`Say::Note`], with a line break at its end. Messages in it are wrapped.
+    pub async fn note(&self, words: impl Into<String>) {
+        let mut text = text::messages_wrapped(&self.redacted(&words.into()));
         if !text.ends_with('\n') {
             text.push('\n');
         }

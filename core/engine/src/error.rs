@@ -7,10 +7,7 @@ use onloop_documents::ledger;
 use onloop_effect::{Exit, Failure, FailureFix, Io, Program, Start};
 use onloop_run::{FinishRefusal, Refusal};
 use onloop_syntax::limits;
-use onloop_syntax::text;
-
-/// Columns of an error: every terminal has them.
-const COLUMNS: usize = 80;
+use onloop_syntax::text::{self, COLUMNS};
 
 /// Why a verb did not do what it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -342,7 +342,7 @@ async fn carry_out(
     placement: &Placement,
 ) -> Result<(), act::ActError> {
     for note in &placement.notes {
-        io.note(text::wrapped(&format!("note: {note}"), 80, 6)).await;
+        io.note(format!("note: {note}")).await;
     }
     match repository {
         Some(repository) => act::perform(io, repository, wish, &placement.acts).await,

@@ -233,6 +233,30 @@ pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     out
 }
 
+/// Columns that text for people has at most.
+pub const COLUMNS: usize = 80;
+
+/// What a line for people begins with that is a message and can be wrapped.
+const LABELS: [&str; 5] = ["error: ", "cause: ", "fix: ", "warning: ", "note: "];
+
+/// `text` with its messages wrapped: lines that begin with `error: ` and the like. Other lines stay,
+/// because they may be commands or foreign.
+pub fn messages_wrapped(text: &str) -> String {
+    let is_long = |line: &str| line.chars().count() > COLUMNS;
+    if !text.lines().any(is_long) {
+        return text.to_owned();
+    }
+    let lines = text.split('\n').map(|line| {
+        let words = line.trim_start_matches(' ');
+        let label = LABELS.iter().find(|label| words.starts_with(**label));
+        match label.filter(|_| is_long(line)) {
+            Some(label) => wrapped(line, COLUMNS, line.len() - words.len() + label.len()),
+            None => line.to_owned(),
+        }
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 /// `1 attempt`, `2 attempts`, `3 processes`.
 pub fn counted(count: u64, noun: &str) -> String {
     let ending = match noun.ends_with(['s', 'x']) {
@@ -345,6 +369,15 @@ pub fn windows_line(words: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_messages_are_wrapped() {
+        let words = "word ".repeat(20);
+        let wrapped = messages_wrapped(&format!("  fix: {words}\n  onloop run {words}\nnote: a\n"));
+        let (fix, rest) = wrapped.split_once("\n       word").expect("it is wrapped");
+        assert_eq!(fix.trim_end(), format!("  fix: {}", "word ".repeat(14)).trim_end());
+        assert!(rest.ends_with(&format!("\n  onloop run {words}\nnote: a\n")), "{wrapped}");
+    }
 
     #[test]
     fn escape_sequences_and_hidden_characters_disappear() {

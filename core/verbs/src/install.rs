@@ -58,14 +58,12 @@ pub(crate) async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, Command
         io.note(format!("onloop is installed in {name} already; nothing was changed.")).await;
     }
     for paragraph in advice(host, scope) {
-        io.note(format!("  {paragraph}")).await;
+        io.note_wrapped(&format!("  {paragraph}"), 2).await;
     }
     if setting.program.iter().any(|word| word.contains("/_npx/")) {
-        io.note(
-            "  The hooks call a copy in npx's cache, which may be emptied: `npm install -g \
-             onloop`, then `onloop install` again.",
-        )
-        .await;
+        let why = "  The hooks call a copy in the cache of npx, which npm may empty. Install onloop for \
+                   good, then run `onloop install` again.";
+        io.note_wrapped(why, 2).await;
     }
     io.note(format!("  `onloop doctor {}` tries each hook.", host.as_str())).await;
     Ok(Exit::Done)

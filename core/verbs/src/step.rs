@@ -169,7 +169,7 @@ async fn verify(
     let _ = io.unlock(&store.paths().driver_lock()).await;
     verified?;
     for line in store.run().warning_lines(Some(number)) {
-        io.note(text::wrapped(&format!("⚠ {line}"), 80, 2)).await;
+        io.note_wrapped(&format!("⚠ {line}"), 2).await;
     }
     let record = store.run().step(number).expect("it was just verified");
     let unverified = record.step.checks.is_empty();

@@ -76,12 +76,12 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
         io.note(warning).await;
     }
     let root = &store.run().place.execution_root;
-    io.note(format!(
-        "The files in {root} are those of checkpoint {to} again; branch and index are as they \
-         were.\n  This brings back what was there:\n    onloop undo {id} {}",
-        now.name()
-    ))
-    .await;
+    let what = format!(
+        "The files in `{root}` are those of checkpoint {to} again; branch and index did not change."
+    );
+    io.note_wrapped(&what, 2).await;
+    io.note(format!("  This brings back what was there:\n    onloop undo {id} {}", now.name()))
+        .await;
     if store.run().may_be_handed_on() {
         io.note(format!(
             "The run is completed. Verify what is there now, before it is merged:\n  \
@@ -92,10 +92,8 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
     let stale: Vec<u32> = store.run().stale_steps().collect();
     if !stale.is_empty() {
         let steps = step_list(&stale);
-        io.note(format!(
-            "Verified again when the run continues, and done again where a check fails: {steps}"
-        ))
-        .await;
+        let what = "When the run continues, it verifies again, and does again where a check fails:";
+        io.note_wrapped(&format!("{what} {steps}"), 2).await;
     }
     let forked: Vec<u32> = store.run().forked_steps().map(|(step, _)| step).collect();
     if !forked.is_empty() {

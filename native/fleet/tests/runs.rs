@@ -249,6 +249,7 @@ fn a_run_in_the_archive_is_shown_and_comes_home() {
         "warning: run {run}: the fleet refuses the request: {} on the server cannot be read: its journal is none: ",
         file.display()
     );
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(said.starts_with(&why) && changed.status.code() == Some(2), "{said}");
     fs::write(&file, sound).expect("written");
     let home = fleet.onloop_as("other", "shop", &["resume", &run]);

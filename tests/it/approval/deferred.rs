@@ -137,7 +137,8 @@ fn a_damaged_call_hides_no_other() {
     project.write("../home/.tmp/hooked-sessions/approvals/pending/0000.json", "{");
     let listed = project.onloop(&["approve"]).expect_exit(0);
     assert!(listed.stdout.contains(&id[..8]), "{}", listed.stdout);
-    let (warning, why) = listed.stderr.trim_end().split_once("` is damaged ").unwrap();
+    let said = crate::flat(&listed.stderr);
+    let (warning, why) = said.split_once("` is damaged ").unwrap();
     assert!(warning.starts_with("warning: `/") && warning.ends_with("/pending/0000.json"));
     assert_eq!(why, "(EOF while parsing an object at line 1 column 1); remove it");
 }

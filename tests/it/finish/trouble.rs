@@ -125,8 +125,9 @@ fn a_lock_keeps_a_checkpoint_from_being_taken_and_an_undo_from_beginning() {
     workspace.write(&lock, "");
     let said = workspace.onloop(&["step", "1", "verify"]).expect_exit(0).stderr;
     let path = text(&workspace, &lock);
-    let warning = format!("warning: checkpoint 1-1 was not taken: `{path}` {STALE}\n");
-    assert_eq!(said, warning.repeat(2), "of the turn, and of the step");
+    let warning = format!("warning: checkpoint 1-1 was not taken: `{path}` {STALE}");
+    let both = format!("{warning} {warning}");
+    assert_eq!(crate::flat(&said), both, "of the turn, and of the step");
     let lock = format!(".git/refs/onloop/{id}/undo-1.lock");
     workspace.write(&lock, "");
     let said = workspace.onloop(&["undo", id, "0"]).expect_exit(4).stderr;

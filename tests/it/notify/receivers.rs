@@ -196,9 +196,9 @@ fn an_address_that_others_can_read_is_refused_and_not_repeated() {
     let project = gated("notify:\n  webhook:\n    url: http://hooks.example/s3cret\n");
     let refused = project.onloop(&["notify", "--test"]).expect_exit(2);
     assert!(
-        refused.stderr.starts_with(
+        crate::flat(&refused.stderr).starts_with(
             "warning: line 3, column 10: `notify.webhook.url` is a string of another form; expected \
-             an address that begins with `https://`, or `http://` on this machine\n"
+             an address that begins with `https://`, or `http://` on this machine"
         ),
         "{}",
         refused.stderr

@@ -98,7 +98,7 @@ async fn perform_one(
             io.git(GitRequest::Stash { cwd, message, paths: paths.clone() }).await?;
             let files = text::counted(paths.len() as u64, "file");
             let line = format!("{files} stashed; `git stash pop` brings them back");
-            io.note(text::wrapped(&format!("note: {line}"), 80, 6)).await;
+            io.note(format!("note: {line}")).await;
             undo.push(Undo::Message(line));
             Ok(())
         }
@@ -112,7 +112,7 @@ async fn perform_one(
             io.git(GitRequest::DeleteBranch { cwd, branch: branch.to_string() }).await?;
             let word = text::shell_word(branch.as_str());
             let line = format!("branch deleted; `git branch {word} {commit}` brings it back");
-            io.note(text::wrapped(&format!("note: {line}"), 80, 6)).await;
+            io.note(format!("note: {line}")).await;
             undo.push(Undo::Message(line));
             Ok(())
         }
@@ -159,7 +159,7 @@ async fn fill_submodules(io: &Io, worktree: &str, are_set_up: bool) -> Result<()
         }
         let (path, why) = (text::one_line(&empty.path), text::one_line(&empty.why));
         let line = format!("warning: submodule `{path}` is empty in the worktree: {why}");
-        io.note(text::wrapped(&line, 80, 9)).await;
+        io.note_wrapped(&line, 9).await;
         let word = text::shell_word(&empty.path);
         io.note(format!(
             "  fix: fill it with a line of `setup:`:\n    - git submodule update --init -- {word}"

@@ -4,6 +4,7 @@ use onloop_run::{
     ForkOf, GateRule, Next, PullRequestState, Question, Run, RunStatus, Verdict, exceeded,
     gate_rule,
 };
+use onloop_syntax::text;
 
 /// What the run waits for, on one line for the record.
 pub(crate) fn reason(run: &Run, question: &Question) -> String {
@@ -55,7 +56,8 @@ pub fn next_commands(run: &Run) -> String {
             decision_commands(run, step)
         }
         Next::Ask(Question::Review { step, prompt }) => {
-            format!("To review: {prompt}\n{}", decision_commands(run, step))
+            let review = text::wrapped(&format!("To review: {prompt}"), text::COLUMNS - 4, 2);
+            format!("{review}\n{}", decision_commands(run, step))
         }
         Next::Ask(Question::Verdict { .. }) => {
             let (fix, accept) = match blocking_verdict(run) {

@@ -126,7 +126,8 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         io.note("").await;
         io.result(render_summary(whole, options.platform)).await;
     }
-    io.note(format!("\n{}", state_line(whole))).await;
+    io.note_wrapped(&format!("
+{}", state_line(whole)), 2).await;
     if let Some(findings) = review::findings(run) {
         io.note(findings).await;
     }
@@ -208,7 +209,7 @@ async fn tell_place(io: &Io, run: &Run) {
     let below = run.place.workflow_path.strip_prefix(root.as_str()).unwrap_or_default();
     let files = foreign_paths(&dirty, below.trim_start_matches('/')).len();
     if files > 0 {
-        io.note(uncommitted_line(run, files)).await;
+        io.note_wrapped(&uncommitted_line(run, files), 2).await;
     }
 }
 

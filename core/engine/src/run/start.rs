@@ -436,7 +436,7 @@ async fn unfinished(
     let (step, total, id) = (run.current_step(), run.steps.len(), &run.id);
     if is_attended(io) {
         let question = format!(
-            "Found an interrupted run (step {step}/{total}). Resume from step {step}, or start \
+            "Found an interrupted run (step {step}/{total}).\nResume from step {step}, or start \
              fresh?"
         );
         for _ in 0..5 {

@@ -140,7 +140,8 @@ fn words(run: &Run, question: &Question) -> String {
             format!("Step {step} needs a human review. Continue?")
         }
         Question::Review { step, prompt } => {
-            format!("Step {step} needs a human review: {prompt}\nContinue?")
+            let review = format!("Step {step} needs a human review: {prompt}");
+            format!("{}\nContinue?", text::wrapped(&review, text::COLUMNS, 2))
         }
         Question::Verdict { step } => {
             let review = match step {

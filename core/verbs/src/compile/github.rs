@@ -107,13 +107,13 @@ pub(super) fn advice(wanted: &Compilation<'_>, out: Option<&str>) -> String {
         })
         .collect();
     if !gates.is_empty() {
-        lines += "\nA gate waits for a person only where its environment has required reviewers. Set \
-                  them in\nthe repository (Settings, Environments), before the first run:";
+        lines += "\nA gate waits for a person only where its environment has required reviewers.\n\
+                  Set them in the repository (Settings, Environments), before the first run:";
         gates.iter().for_each(|gate| lines += &format!("\n  {gate}"));
     }
     if wanted.on_label.is_some() {
-        lines += "\nA job opens a pull request only where the repository lets it (Settings, Actions, General: \
-                  \nAllow GitHub Actions to create and approve pull requests).";
+        lines += "\nA job opens a pull request only where the repository lets it (Settings, Actions,\n\
+                  General: Allow GitHub Actions to create and approve pull requests).";
     }
     lines
 }
@@ -138,7 +138,7 @@ on:
   workflow_dispatch:
     inputs:
       run:
-        description: Id of a run to go on with; empty begins a new one
+        description: Id of a run to continue; empty begins a new one
         required: false
         type: string
 {trigger}
@@ -150,7 +150,7 @@ concurrency:
   cancel-in-progress: false
 
 env:
-  # The same when a job is run again, so that it goes on.
+  # The same when a job is run again, so that it continues.
   RUN: ${{{{ inputs.run || format('{name}-gh-{{0}}', github.run_id) }}}}
 {shell}
 jobs:

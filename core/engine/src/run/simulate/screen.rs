@@ -7,10 +7,8 @@ use onloop_run::{
 };
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
-use onloop_syntax::text;
+use onloop_syntax::text::{self, COLUMNS};
 use onloop_workflow::{Assertion, Check, Expectation};
-
-const COLUMNS: usize = 80;
 
 /// The whole of it, ending with a line break.
 pub(super) fn render(simulation: &Simulation) -> String {
@@ -181,7 +179,7 @@ fn acts(simulation: &Simulation, record: &StepRecord, out: &mut String) {
             .map(|line| format!("    | {line}\n"))
             .collect(),
         (None, "script") => "    no script: its checks decide\n".to_owned(),
-        (Some(_) | None, name) => format!("    {} acts\n", text::one_line(name)),
+        (Some(_) | None, name) => format!("    agent: {}\n", text::one_line(name)),
     };
 }
 
