@@ -126,8 +126,15 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
         io.note("").await;
         io.result(render_summary(whole, options.platform)).await;
     }
-    io.note_wrapped(&format!("
-{}", state_line(whole)), 2).await;
+    io.note_wrapped(
+        &format!(
+            "
+{}",
+            state_line(whole)
+        ),
+        2,
+    )
+    .await;
     if let Some(findings) = review::findings(run) {
         io.note(findings).await;
     }
