@@ -35,7 +35,7 @@ fn a_client_that_is_not_logged_in_is_no_failed_attempt() {
     let said = paused(&project);
     let why = "Paused: `claude` is not logged in, or its key is refused (agent failed: Not logged in · \
                Please run /login); log in with `claude /login`, or set ANTHROPIC_API_KEY";
-    assert!(said.stderr.contains(why), "{}", said.stderr);
+    assert!(crate::flat(&said.stderr).contains(why), "{}", said.stderr);
     assert!(said.stderr.contains("Continue:\n  onloop resume "), "{}", said.stderr);
     // Two attempts are allowed, and neither was made.
     let record = project.record();
@@ -55,7 +55,7 @@ fn a_client_that_is_too_old_says_so_with_its_version() {
     let said = paused(&project);
     let why = "Paused: `claude` 2.1.150 is too old for what a run needs (unknown option \
                '--setting-sources'); update it with `npm install -g @anthropic-ai/claude-code`";
-    assert!(said.stderr.contains(why), "{}", said.stderr);
+    assert!(crate::flat(&said.stderr).contains(why), "{}", said.stderr);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_client_that_is_known_to_be_too_old_is_not_even_started() {
     let said = paused(&project);
     let why = "Paused: `claude` 2.0.9 is too old for what a run needs (2.1.139 or newer); update it \
                with `npm install -g @anthropic-ai/claude-code`";
-    assert!(said.stderr.contains(why), "{}", said.stderr);
+    assert!(crate::flat(&said.stderr).contains(why), "{}", said.stderr);
     let id = project.record()["run_id"].as_str().unwrap().to_owned();
     project.onloop(&["resume", &id, "--agent", "claude"]).expect_exit(3);
     assert_eq!(project.read("../asked"), "--version\n", "it is asked once");
