@@ -76,10 +76,10 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
         io.note(warning).await;
     }
     let root = &store.run().place.execution_root;
-    let what = format!(
+    let line = format!(
         "The files in `{root}` are those of checkpoint {to} again; branch and index did not change."
     );
-    io.note_wrapped(&what, 2).await;
+    io.note_wrapped(&line, 2).await;
     io.note(format!("  This brings back what was there:\n    onloop undo {id} {}", now.name()))
         .await;
     if store.run().may_be_handed_on() {
@@ -92,8 +92,8 @@ async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), 
     let stale: Vec<u32> = store.run().stale_steps().collect();
     if !stale.is_empty() {
         let steps = step_list(&stale);
-        let what = "When the run continues, it verifies again, and does again where a check fails:";
-        io.note_wrapped(&format!("{what} {steps}"), 2).await;
+        let line = "When the run continues, it verifies again, and does again where a check fails:";
+        io.note_wrapped(&format!("{line} {steps}"), 2).await;
     }
     let forked: Vec<u32> = store.run().forked_steps().map(|(step, _)| step).collect();
     if !forked.is_empty() {

@@ -95,8 +95,8 @@ impl Found {
     /// What to do about a damaged record, and the command; `None`: it is not damaged.
     pub fn repair(&self) -> Option<(&'static str, String)> {
         let is_damaged = matches!(self.record, FoundRecord::Broken(StoreError::Unreadable(_)));
-        let what = "fix: keep it aside and begin anew from the workflow file:";
-        is_damaged.then(|| (what, format!("onloop resume {} --rebuild FILE", self.id)))
+        let advice = "fix: keep it aside and begin anew from the workflow file:";
+        is_damaged.then(|| (advice, format!("onloop resume {} --rebuild FILE", self.id)))
     }
 
     /// What should happen to it now, as `onloop next` says it; `None`: it is none of ours, or cannot
