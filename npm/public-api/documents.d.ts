@@ -330,6 +330,7 @@ export interface HoldView {
     step: number;
     by?: Mechanism;
     network?: Network;
+    caches?: string[];
     why?: string;
 }
 export interface ChangedFileView {

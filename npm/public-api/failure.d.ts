@@ -1,7 +1,8 @@
-import type { FailureKind } from "./vocabulary.js";
+import type { FailureFix, FailureKind } from "./vocabulary.js";
 export type { FailureKind };
 export declare class Failure extends Error {
     readonly name = "Failure";
     readonly kind: FailureKind;
-    constructor(kind: FailureKind, message: string);
+    readonly fix?: FailureFix;
+    constructor(kind: FailureKind, message: string, fix?: FailureFix);
 }
