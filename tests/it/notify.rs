@@ -103,7 +103,7 @@ pub(crate) fn webhook(board: &Board) -> String {
     format!("notify:\n  webhook:\n    url: {}\n", board.url)
 }
 
-/// Approves the gate and goes on.
+/// Approves the gate and continues.
 fn approve(project: &Workspace) -> crate::workspace::Run {
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
     project.onloop(&["resume"])

@@ -91,7 +91,7 @@ fn a_run_goes_on_where_another_machine_left_it() {
     two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
     let worktree = two.worktree("hotl/x");
     assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n");
-    assert!(ledger(&two).starts_with(&ledger(&one)), "the ledger goes on");
+    assert!(ledger(&two).starts_with(&ledger(&one)), "the ledger continues");
     two.onloop(&["gate", "1", "approved", "--run-id", ID]).expect_exit(0);
     two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(0);
     assert_eq!(fs::read_to_string(worktree.join("more.txt")).unwrap(), "2\n");
@@ -234,7 +234,7 @@ fn work_of_a_person_is_not_overwritten() {
 #[test]
 fn work_that_was_left_behind_is_verified_again() {
     let one = first();
-    // Its driver dies with the work done, and what goes on finds it good before it is kept.
+    // Its driver dies with the work done, and what continues finds it good before it is kept.
     let died = one.path("../died");
     let die = format!("test -e {0} || {{ touch {0}; kill -9 $PPID; sleep 60; }}", died.display());
     let text = WORKFLOW.replace("echo $((n + 1)) > n\n", &format!("echo 2 > n\n{die}\n"));
@@ -281,7 +281,7 @@ fn what_an_agent_left_is_verified_again_where_its_verdict_did_not_come() {
     assert!(ledger(&two).contains("\"lost_checkpoints\":[\"1-2\"]"), "{}", ledger(&two));
     let worktree = two.worktree("hotl/x");
     assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n", "nothing is done again");
-    // Whoever was gone before that was recorded finds its files and goes on.
+    // Whoever was gone before that was recorded finds its files and continues.
     fs::remove_dir_all(two.kept(ID, "")).unwrap();
     two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
     two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(3);
@@ -354,7 +354,7 @@ fn a_fetch_that_was_refused_halfway_is_done_again() {
 fn a_named_run_begins_once_and_goes_on() {
     let one = first();
     run(&one).expect_exit(3);
-    // The same again goes on: it waits at the same gate.
+    // The same again continues: it waits at the same gate.
     let said = run(&one).expect_exit(3).stderr;
     assert!(said.contains("Resumed run x-1"), "{said}");
     assert_eq!(one.kept_ids(), [ID]);

@@ -217,7 +217,7 @@ pub struct RunCard {
     pub worker: Option<WorkerCard>,
     /// Process on this machine that drives it.
     pub driver: Option<u32>,
-    /// Whether a fleet conducts it, so that it goes on by itself.
+    /// Whether a fleet conducts it, so that it continues by itself.
     pub in_fleet: bool,
     /// What was said or done last in the present attempt.
     pub last: Option<LoggedLine>,

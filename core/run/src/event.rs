@@ -39,7 +39,7 @@ pub enum Event {
     WorktreeSetUp(SetUp),
     /// The turn of a client whose stream is understood ended, however it ended.
     AgentEnded(TurnRecord),
-    /// The provider of an agent does not serve it for now; the attempt goes on afterwards.
+    /// The provider of an agent does not serve it for now; the attempt continues afterwards.
     AgentWaits(Wait),
     /// The agent said that the action is done.
     StepActed {
@@ -186,7 +186,7 @@ pub enum Event {
         /// Why, on one line.
         reason: String,
     },
-    /// The run goes on in another folder, to which its checkout or its record was moved.
+    /// The run continues in another folder, to which its checkout or its record was moved.
     RunMoved {
         /// Absolute path of the folder in which agents and checks work from now on.
         execution_root: String,
@@ -210,7 +210,7 @@ pub enum Event {
     },
     /// The work was kept as a commit that no branch shows.
     CheckpointTaken(Checkpoint),
-    /// The work could not be kept; the run goes on.
+    /// The work could not be kept; the run continues.
     CheckpointMissed {
         /// When it should have been.
         #[serde(flatten)]

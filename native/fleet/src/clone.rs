@@ -237,7 +237,7 @@ mod tests {
         let clone = of_run(&repos, &run, 1, false).expect("a clone");
         std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
         assert_eq!(of_run(&repos, &run, 2, true).expect("the clone"), clone);
-        assert!(clone.join("half.txt").exists(), "the run goes on where it was");
+        assert!(clone.join("half.txt").exists(), "the run continues where it was");
         settled(&repos, "run", 2).expect("remembered");
         assert_eq!(of_run(&repos, &run, 4, true).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "lease 3 was another one's");
@@ -247,7 +247,7 @@ mod tests {
         settled(&repos, "run", 5).expect("remembered");
         std::fs::write(clone.join("half.txt"), "half a turn").expect("a file");
         assert_eq!(of_run(&repos, &run, 6, true).expect("a clone"), clone);
-        assert!(clone.join("half.txt").exists(), "the run goes on where it was");
+        assert!(clone.join("half.txt").exists(), "the run continues where it was");
         assert_eq!(of_run(&repos, &run, 7, false).expect("a clone"), clone);
         assert!(!clone.join("half.txt").exists(), "what was begun was never recorded");
         assert!(clone.join(".git").is_dir());

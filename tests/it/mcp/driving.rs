@@ -60,7 +60,7 @@ fn what_only_a_person_may_decide_is_no_tool() {
     }
 }
 
-/// A script that goes on when there is a file `go`.
+/// A script that continues when there is a file `go`.
 const WAITS: &str = "until test -e go; do sleep 0.01; done; echo hi > hello.txt";
 
 #[test]

@@ -1,11 +1,11 @@
-//! What happens while a run goes on: other calls, the end of the call, the end of everything.
+//! What happens while a run works: other calls, the end of the call, the end of everything.
 
 use rmcp::model::{CallToolRequest, ClientRequest, PingRequest};
 use rmcp::service::PeerRequestOptions;
 
 use super::*;
 
-/// A script that goes on when there is a file `go`.
+/// A script that continues when there is a file `go`.
 const WAITS: &str = "until test -e go; do sleep 0.01; done; echo hi > hello.txt";
 const SLEEPS: &str = "exec sleep 1000";
 

@@ -84,7 +84,7 @@ fn who_gives_a_question_up_finds_the_run_paused_and_may_go_on() {
         let expected =
             "`requestState` belongs to no open question of this call; call again without it";
         assert!(error.to_string().contains(expected), "{error}");
-        // Without an answer the question comes again, with it the run goes on.
+        // Without an answer the question comes again, with it the run continues.
         let again = |answers: Value| {
             let mut params = serde_json::to_value(call("run", &here())).unwrap();
             params["requestState"] = json!(state);

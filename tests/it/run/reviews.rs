@@ -85,7 +85,7 @@ fn a_verdict_that_holds_the_run_up_is_reviewed_again_or_accepted() {
 }
 
 #[test]
-fn a_mended_verdict_completes_the_run() {
+fn a_corrected_verdict_completes_the_run() {
     let project = small("", "");
     project.write("verdict", "VERDICT: NOT READY\n");
     let paused = run(&project, &["--review", "cat verdict"]).expect_exit(3);

@@ -57,7 +57,7 @@ fn interrupt(
 
 #[test]
 fn a_decision_between_two_requests_of_a_run_is_never_lost() {
-    // Step 2's gate is open. While the run goes on to step 3, the person changes their mind.
+    // Step 2's gate is open. While the run continues to step 3, the person changes their mind.
     let mut prepared = machine();
     prepared.run(super::RUN);
     prepared.run(&["onloop", "gate", "2", "approved"]);

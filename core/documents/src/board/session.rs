@@ -31,7 +31,7 @@ words! {
 }
 
 impl SessionStatus {
-    /// Whether a person has to do something before it goes on.
+    /// Whether a person has to do something before it continues.
     pub fn needs_person(self) -> bool {
         match self {
             SessionStatus::Waits => true,

@@ -26,7 +26,7 @@ pub fn app_page(root: &str) -> String {
     )
 }
 
-/// A page for a browser that is not signed in, or whose call was turned away: a title and a few sentences, in
+/// A page for a browser that is not signed in, or whose call was rejected: a title and a few sentences, in
 /// which `back` leads on.
 pub fn notice_page(title: &str, sentences: &[&str], back: Option<(&str, &str)>) -> String {
     let mut main = format!("<h1>{}</h1>\n", escaped(title));

@@ -66,7 +66,7 @@ pub(crate) struct Forks {
 }
 
 /// How a fork stands.
-enum Standing {
+enum ForkProgress {
     /// Its driver works.
     Works,
     /// It has ended and can be merged; `Some`: it was given up.
@@ -126,7 +126,7 @@ pub(crate) async fn tend(cx: &mut RunContext<'_>) -> Result<(), Halt> {
         } else if let Some(fork) = opened(cx.io, id).await {
             tell(cx, &fork).await;
             cx.forks.working.extend(work_line(fork.run(), cx.io.now()));
-            if matches!(standing(cx, *step, fork).await?, Standing::Works) {
+            if matches!(fork_progress(cx, *step, fork).await?, ForkProgress::Works) {
                 cx.forks.at_work += 1;
             }
         } else {
@@ -178,9 +178,9 @@ pub(crate) async fn wait(
             return Err(Halt::Again);
         };
         let Some(fork) = opened(cx.io, &id).await else { continue };
-        let standing = standing(cx, step, fork).await?;
+        let progress = fork_progress(cx, step, fork).await?;
         heed_interrupt(cx)?;
-        if let Standing::Over(failure) = standing {
+        if let ForkProgress::Over(failure) = progress {
             let Some(fork) = opened(cx.io, &id).await else { continue };
             tell(cx, &fork).await;
             return Ok((fork, failure));
@@ -189,7 +189,7 @@ pub(crate) async fn wait(
             stop(cx.io, cx.run()).await;
             return Err(cx.pause(&advice::budget_words(&whole)).await);
         }
-        if let Standing::Waits(what) = standing {
+        if let ForkProgress::Waits(what) = progress {
             let whole = reserved(cx.io, cx.run(), cx.options).await;
             match whole.filter(|whole| !exceeded(whole).is_empty()) {
                 None => return Err(cx.pause(&format!("step {step} waits: {what}")).await),
@@ -225,21 +225,25 @@ async fn opened(io: &Io, id: &str) -> Option<Store> {
 }
 
 /// How a fork stands. One without a driver gets one, unless a person has to do something first.
-async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result<Standing, Halt> {
+async fn fork_progress(
+    cx: &mut RunContext<'_>,
+    step: u32,
+    mut fork: Store,
+) -> Result<ForkProgress, Halt> {
     if driver_of(cx.io, fork.paths()).await.is_some() {
-        return Ok(Standing::Works);
+        return Ok(ForkProgress::Works);
     }
     // It may have ended since it was read.
     fork.look_again().await?;
     let run = fork.run();
     match (run.status, run.next()) {
-        (RunStatus::Completed, _) => return Ok(Standing::Over(None)),
+        (RunStatus::Completed, _) => return Ok(ForkProgress::Over(None)),
         (RunStatus::Abandoned, _) => {
             let reason = "its run was abandoned".to_owned();
-            return Ok(Standing::Over(cx.run().failure_of(run, reason)));
+            return Ok(ForkProgress::Over(cx.run().failure_of(run, reason)));
         }
         (_, Next::Blocked(blocker)) => {
-            return Ok(Standing::Over(cx.run().failure_of(run, blocker.reason)));
+            return Ok(ForkProgress::Over(cx.run().failure_of(run, blocker.reason)));
         }
         (_, _) => {}
     }
@@ -254,7 +258,7 @@ async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result
             (_, None) => "its driver ends before it has done anything".to_owned(),
         };
         let log = fork.paths().driver_log();
-        return Ok(Standing::Waits(format!("{} (its output: {log})", text::one_line(&why))));
+        return Ok(ForkProgress::Waits(format!("{} (its output: {log})", text::one_line(&why))));
     }
     *starts += 1;
     if budgets != fork.run().settings.budgets {
@@ -264,7 +268,7 @@ async fn standing(cx: &mut RunContext<'_>, step: u32, mut fork: Store) -> Result
     // Its driver works with the options of this process. A power cut may have lost those that were there.
     remember_options(cx.io, fork.paths(), &cx.options.words).await;
     cx.forks.is_interrupted |= start(cx.io, &fork).await;
-    Ok(Standing::Works)
+    Ok(ForkProgress::Works)
 }
 
 /// Starts a driver for a fork. Returns whether a person interrupted that: the caller ends the run, once the

@@ -138,7 +138,7 @@ async fn prepare(io: &Io, args: &ResumeArgs) -> Result<Prepared, CommandError> {
         || args.rebuild.is_some()
         || !args.raise.is_empty();
     if decides {
-        demand_person(io, "how a run goes on").await?;
+        demand_person(io, "how a run continues").await?;
     }
     let wanted = args.run.as_deref();
     let Selected { id, store } = match select(io, wanted, Fitting::Unfinished).await {

@@ -46,7 +46,7 @@ pub(super) enum File {
     Picture,
 }
 
-/// Why a call is turned away.
+/// Why a call is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rejected {
     /// It is not a request of ours.

@@ -113,12 +113,12 @@ fn waiting(run: &Run, redo: bool) -> Result<Waiting, CommandError> {
         _ => {
             let (id, now) = (&run.id, run.status_summary().now);
             let status = run.status.as_str();
-            let standing = match now == status {
+            let reason = match now == status {
                 true => format!("it is {status}"),
                 false => format!("it is {status}: {now}"),
             };
             Err(CommandError::refused(format!("run `{id}` waits for no approval"))
-                .because(standing)
+                .because(reason)
                 .fix_by("see what comes next", format!("onloop status {id}")))
         }
     }

@@ -116,7 +116,7 @@ fn what_is_no_call_of_a_bearable_size_never_reaches_the_program() {
     let table = [("nonsense\r\n\r\n", " 400 "), (body.as_str(), " 413 "), (head.as_str(), " 431 ")];
     for (sent, expected) in table {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        // It may be turned away before all of it is sent.
+        // It may be rejected before all of it is sent.
         let _ = stream.write_all(sent.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);

@@ -5,7 +5,7 @@ use crate::git::submodules;
 use crate::run::checkpoint::{CheckpointOutcome, checkpoint_left_out, take_checkpoint};
 use crate::run::context::{Halt, RunContext};
 use crate::run::decider::decider;
-use crate::run::forks::standing;
+use crate::run::forks::fork_progress;
 use crate::state::store::{Paths, StateHome, Store, StoreError};
 use onloop_documents::ledger::Origin;
 use onloop_effect::{Durability, Expect, Failure, GitRequest, Io, OptionalExt};
@@ -114,7 +114,7 @@ pub(super) async fn begin_fork(cx: &mut RunContext<'_>, step: u32) -> Result<boo
     let line = cx.run().events.last().map(|entry| entry.text.clone()).unwrap_or_default();
     cx.store.note(line);
     cx.store.commit().await?;
-    standing(cx, step, fork).await?;
+    fork_progress(cx, step, fork).await?;
     Ok(true)
 }
 
