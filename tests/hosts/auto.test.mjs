@@ -48,6 +48,6 @@ test("an agent whose provider refuses fails with the reason", async () => {
   const refusal = () => ({ fail: { status: 400, error: { type: "invalid_request_error", message: "no such model" } } });
   const { code, stderr, kept, told } = await planned(CLIENTS[1], [refusal]);
   assert.equal(code, 20, told);
-  assert.match(stderr, /the child failed: .*no such model.*; its transcript is in `\.ai\/runtime\/logs/, told);
+  assert.match(stderr, /the child failed: .*no such model.*; its transcript is in\s+`\.ai\/runtime\/logs/, told);
   assert.match(kept("log"), /no such model/);
 });

@@ -58,7 +58,8 @@ enum Outcome {
     Skipped(&'static str),
     NotAWorkflow,
     Missing,
-    Unreadable { message: String, is_folder: bool },
+    Folder,
+    Unreadable(String),
 }
 
 /// Lints every file and reports all of them. Errors found: [`Exit::Failed`]; else a file that cannot be
@@ -102,7 +103,8 @@ impl Linted {
             Outcome::Skipped(_)
             | Outcome::NotAWorkflow
             | Outcome::Missing
-            | Outcome::Unreadable { .. } => &[],
+            | Outcome::Folder
+            | Outcome::Unreadable(_) => &[],
         }
     }
 
@@ -114,7 +116,7 @@ impl Linted {
         match &self.outcome {
             Outcome::Checked(_) => self.count(Severity::Error) > 0,
             Outcome::Skipped(_) | Outcome::NotAWorkflow => false,
-            Outcome::Missing | Outcome::Unreadable { .. } => true,
+            Outcome::Missing | Outcome::Folder | Outcome::Unreadable(_) => true,
         }
     }
 
@@ -133,7 +135,8 @@ impl Linted {
             Outcome::Skipped(reason) => Some((*reason).to_owned()),
             Outcome::NotAWorkflow => Some("not a workflow file".to_owned()),
             Outcome::Missing => Some("file not found".to_owned()),
-            Outcome::Unreadable { message, .. } => Some(one_line(message)),
+            Outcome::Folder => Some("it is a folder".to_owned()),
+            Outcome::Unreadable(message) => Some(one_line(message)),
         }
     }
 }
@@ -149,11 +152,10 @@ async fn look_at(io: &Io, args: &LintArgs, path: String) -> Result<Linted, Comma
                     Outcome::Checked(vec![workflow::too_large(size)])
                 }
                 FailureKind::Interrupted => return Err(CommandError::interrupted()),
-                _ => {
-                    let stat = io.stat(&path).await;
-                    let is_folder = stat.is_ok_and(|stat| stat.kind == FileKind::Folder);
-                    Outcome::Unreadable { message: failure.message, is_folder }
-                }
+                _ => match io.stat(&path).await {
+                    Ok(stat) if stat.kind == FileKind::Folder => Outcome::Folder,
+                    Ok(_) | Err(_) => Outcome::Unreadable(failure.message),
+                },
             };
             return Ok(Linted { path, source: Vec::new(), outcome });
         }
@@ -243,14 +245,10 @@ async fn say_to_people(io: &Io, files: &[Linted]) {
     let columns = usize::from(io.start().terminal.columns);
     for file in files {
         let path = file.shown_path();
-        if let Outcome::Unreadable { message, is_folder } = &file.outcome {
-            let mut error = CommandError::usage(message);
-            if *is_folder {
-                let folder = shell_word(file.path.trim_end_matches('/'));
-                let command = format!("onloop lint {folder}/*.md");
-                error = error.fix_by("name the workflow files in it", command);
-            }
-            error.report(io).await;
+        if let Outcome::Folder = file.outcome {
+            let command = format!("onloop lint {}/*.md", shell_word(path.trim_end_matches('/')));
+            let error = CommandError::usage(format!("`{path}` is a folder"));
+            error.fix_by("name the workflow files in it", command).report(io).await;
             continue;
         }
         if let Some(obstacle) = file.obstacle() {
@@ -354,7 +352,10 @@ async fn say_as_before(io: &Io, files: &[Linted]) {
             Outcome::Missing => {
                 io.note(format!("FAIL: File not found: {}", file.shown_path())).await;
             }
-            Outcome::Unreadable { message, .. } => {
+            Outcome::Folder => {
+                io.note(format!("FAIL: {} is a folder", file.shown_path())).await;
+            }
+            Outcome::Unreadable(message) => {
                 io.note(format!("FAIL: {}", one_line(message))).await;
             }
             Outcome::Checked(diagnostics) => {

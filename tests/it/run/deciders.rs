@@ -55,8 +55,8 @@ fn what_is_a_persons_to_decide_is_refused_in_an_agents_turn() {
         ("onloop reject $id --reason x", "a rejection", 4),
         ("onloop stop $id", "stopping a run", 4),
         ("onloop relocate $id --to /", "moving a run", 4),
-        ("onloop resume $id --take-over --reason x", "how a run goes on", 4),
-        ("onloop resume $id --interrupted done", "how a run goes on", 4),
+        ("onloop resume $id --take-over --reason x", "how a run continues", 4),
+        ("onloop resume $id --interrupted done", "how a run continues", 4),
     ];
     for (line, what, exit) in cases {
         let expected =
@@ -74,7 +74,7 @@ fn an_agent_without_our_marks_still_has_the_run_above_it() {
         ("onloop abandon $id --reason x", "abandoning a run", 4),
         ("onloop adopt $id --yes", "adopting a run", 4),
         ("onloop relocate $id --to /", "moving a run", 4),
-        ("onloop resume $id --take-over --reason x", "how a run goes on", 4),
+        ("onloop resume $id --take-over --reason x", "how a run continues", 4),
     ];
     for (line, what, exit) in cases {
         let line = format!("env -u ONLOOP_STEP setsid -w {line}");
