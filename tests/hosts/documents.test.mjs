@@ -18,7 +18,7 @@ function plain(place, text) {
     .replaceAll(place.project, "/home/you/project")
     .replaceAll(place.home, "/home/you")
     .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "0b3c9e52-6d1f-4a87-9c40-5e8f2a7b6c1d")
-    .replace(/(?<=^⏸ )[0-9a-f]{16}(?=  Waiting for you)/gm, "1f2e3d4c5b6a7988")
+    .replace(/(?<=^⏸ )[0-9a-f]{8}(?=  Waiting for you)/gm, "1f2e3d4c")
     .replace(/\d{4}-\d\d-\d\dT[0-9:.]+(Z|\+00:00)/g, "2026-03-20T21:23:15Z")
     // Colors and the rest of a spinner.
     .replace(/\u001b\[[0-9;?]*[A-Za-z]/g, "")

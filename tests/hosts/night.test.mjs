@@ -25,7 +25,7 @@ always(CLIENTS, (name) => `a limit of ${name} is waited for, and the same conver
   if (client === opencode) {
     // A longer wait than was asked for pauses the run, with the time of its end.
     assert.equal(code, 3, told);
-    assert.match(stderr, /until 20\S+; that is longer than --max-wait, 5 s/, told);
+    assert.match(stderr, /until 20\S+;\s+that is longer than --max-wait,\s+5 s/, told);
     assert.ok(Date.now() - began < s * 1000, told);
     return;
   }

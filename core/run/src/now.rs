@@ -88,7 +88,12 @@ impl Run {
                 (now, Some(*since), self.named(*step))
             }
             Attention::Blocked(Blocker { step, reason, .. }) => {
-                (format!("step {step} is blocked: {reason}"), last, None)
+                // There a reason names its step.
+                let what = match self.is_driven_by_verbs() {
+                    true => "blocked".to_owned(),
+                    false => format!("step {step} is blocked"),
+                };
+                (format!("{what}: {reason}"), last, None)
             }
             Attention::Completed => {
                 let outcome = self.finish.as_ref().map(|finish| finish.outcome.words());

@@ -67,7 +67,7 @@ export const SCENARIOS = {
   "a run in a simulation": [
     { [WF]: STEPS.replace("risk_level: low\n", "risk_level: low\nsetup: [npm ci]\nmax_tokens: 9\n") },
     ["run", WF, "--agent", "script", "--simulate"],
-    ["run", WF, "--agent", "script", "--simulate", "--json", "--review", "claude"],
+    ["run", WF, "--agent", "script", "--simulate", "--json", "--review", "sh review.sh"],
   ],
   "help and usage": [{}, ["--help"], ["run", "--help"], [], ["frobnicate"], ["--version"], ["man"]],
   completions: [{}, ["completions", "bash"], ["completions", "zsh"], ["completions", "fish"]],
