@@ -171,7 +171,8 @@ fn a_wait_that_is_too_long_pauses_the_run_and_says_what_to_do() {
          NAME), or wait\nlonger (--max-wait TIME):\n  onloop resume {id}\n",
         id = run.id
     );
-    assert!(host.notes().contains(&expected), "{}", host.notes());
+    let notes = crate::flat(&host.notes());
+    assert!(notes.contains(&crate::flat(&expected)), "{}", host.notes());
     assert_eq!(run.status, RunStatus::Paused);
     // Nothing has changed when somebody tries again at once, and a longer wait is waited.
     let resume = ["onloop", "resume", "--agent", "claude"];
@@ -200,8 +201,9 @@ fn a_budget_that_is_passed_within_a_turn_pauses_the_run_and_names_what_raises_it
         "{reached}\nRaise it and continue, for example:\n  onloop resume {id} --raise max_cost_usd=unlimited\n",
         id = run.id
     );
-    assert!(host.notes().contains(&format!("\nWaiting for you: {reached} ({})\n", run.id)));
-    assert!(host.notes().contains(&raise), "{}", host.notes());
+    let notes = crate::flat(&host.notes());
+    assert!(notes.contains(&format!("Waiting for you: {reached} ({})", run.id)), "{notes}");
+    assert!(notes.contains(&crate::flat(&raise)), "{}", host.notes());
     assert_eq!(run.turns[0].ending, Some(TurnEnding::OverBudget));
     let resume = ["onloop", "resume", "--agent", "claude"];
     assert_eq!(host.run(&resume), Ended::Exit(Exit::Paused));
