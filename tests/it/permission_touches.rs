@@ -32,11 +32,13 @@ const HELPERS: &[(&str, &[&str])] = &[
     ("git", &["git", "git-upload-pack", "git-receive-pack", "git-remote-https", "sh"]),
     ("tar", &["sh", "gzip", "bzip2", "xz", "zstd"]),
     ("gh", &["bash"]),
+    // Some of what it lists is compressed.
+    ("locale", &["gzip"]),
     ("xargs", &["echo"]),
 ];
 
 /// Folders of a program's own, which it makes on every call.
-const OWN_FOLDERS: &[(&str, &str)] = &[("terraform", "home/.terraform.d")];
+const OWN_FOLDERS: &[(&str, &str)] = &[("terraform", "home/.terraform.d"), ("go", "home/go")];
 
 /// The engine's view of a line in `place`.
 fn context(place: &Place) -> Context {

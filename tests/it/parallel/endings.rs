@@ -168,7 +168,7 @@ fn a_git_that_is_killed_while_it_merges_pauses_the_run() {
         project.write("../bin/git", git);
         let mode = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(project.path("../bin/git"), mode).unwrap();
-        let said = run(&project, &[]).expect_exit(3).stderr;
+        let said = crate::flat(&run(&project, &[]).expect_exit(3).stderr);
         assert!(shared(&project, "killed").exists(), "{word}: {said}");
         assert!(said.contains(" was not merged: "), "{word}: {said}");
         project.onloop(&["resume"]).expect_exit(0);
