@@ -3,7 +3,7 @@
 //! Two answers are kept apart: what is *certain* (which alone can allow) and a *guess* at
 //! what an unknown part probably is (which can only forbid).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
 use onloop_syntax::text::says_secret;
@@ -101,6 +101,8 @@ pub(crate) struct Variables<'s> {
     home: &'s str,
     temporary: Option<&'s str>,
     known: BTreeMap<&'s str, Variable<'s>>,
+    /// Variables that the script gives the value of a secret.
+    secrets: BTreeSet<&'s str>,
     /// Some command runs code that may write any variable.
     rewritten: bool,
 }
@@ -166,7 +168,40 @@ impl<'s> Variables<'s> {
                 known.entry(variable).or_default().writes += 1;
             }
         }
-        Variables { script, cwd, home, temporary, known, rewritten }
+        let secrets = BTreeSet::new();
+        let mut variables = Variables { script, cwd, home, temporary, known, secrets, rewritten };
+        variables.find_secrets();
+        variables
+    }
+
+    /// Follows secrets from variable to variable, until nothing is added.
+    fn find_secrets(&mut self) {
+        let script = self.script;
+        let assigned = || {
+            let assignments = script.commands.iter().flat_map(|simple| &simple.assignments);
+            let assignments =
+                assignments.map(|a| (a.name.as_str(), std::slice::from_ref(&a.value)));
+            let loops = script.scopes.iter().filter_map(|scope| match &scope.kind {
+                ScopeKind::For { variable, values } => {
+                    Some((variable.as_str(), values.as_deref()?))
+                }
+                ScopeKind::Top | ScopeKind::Branch | ScopeKind::Subshell | ScopeKind::Function => {
+                    None
+                }
+            });
+            assignments.chain(loops)
+        };
+        loop {
+            let known = self.secrets.len();
+            for (name, values) in assigned() {
+                if values.iter().flat_map(Word::variables).any(|used| self.is_secret(used)) {
+                    self.secrets.insert(name);
+                }
+            }
+            if self.secrets.len() == known {
+                break;
+            }
+        }
     }
 
     fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
@@ -287,9 +322,10 @@ impl<'s> Variables<'s> {
         }
     }
 
-    /// Whether a variable that the script does not set has the name of a secret.
+    /// Whether a variable holds a secret: one that the script does not set has the name of one, or one
+    /// that it does set gets its value.
     fn is_secret(&self, name: &str) -> bool {
-        says_secret(name) && !self.known.contains_key(name)
+        says_secret(name) && !self.known.contains_key(name) || self.secrets.contains(name)
     }
 
     fn pieces(&self, pieces: &[Piece], index: usize, bindings: &[Binding<'_>]) -> Arg {

@@ -518,6 +518,23 @@ fn what_git_would_take_is_judged_too() {
 }
 
 #[test]
+fn a_secret_is_followed_from_variable_to_variable() {
+    for (line, decision) in [
+        ("echo $API_TOKEN", Decision::Ask),
+        ("x=$API_TOKEN; echo $x", Decision::Ask),
+        ("x=\"a${API_TOKEN%b}\"; echo b $x", Decision::Ask),
+        ("y=$x; x=$API_TOKEN; echo $y", Decision::Ask),
+        ("for x in \"$API_TOKEN\" b; do echo \"$x\"; done", Decision::Ask),
+        ("API_TOKEN=a; echo $API_TOKEN", Decision::Allow),
+        ("x=$API_TOKEN; test -n \"$x\"", Decision::Allow),
+        ("x=$HOME; y=$x; echo $y", Decision::Allow),
+    ] {
+        let context = Context::new("/srv/repo");
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
+
+#[test]
 fn whatever_is_there_is_not_read() {
     for (line, decision) in [
         ("cat *", Decision::Ask),

@@ -63,4 +63,22 @@ impl Word {
             Word::Pieces(_) => None,
         }
     }
+
+    /// The names of the variables in it.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        let pieces = match self {
+            Word::Literal(_) => &[][..],
+            Word::Pieces(pieces) => pieces,
+        };
+        pieces.iter().filter_map(|piece| match piece {
+            Piece::Variable { name, .. } | Piece::Derived { name, .. } => Some(name.as_str()),
+            Piece::Text(_)
+            | Piece::Wildcard(_)
+            | Piece::Tilde(_)
+            | Piece::Unknown { .. }
+            | Piece::BraceOpen
+            | Piece::BraceComma
+            | Piece::BraceClose => None,
+        })
+    }
 }
