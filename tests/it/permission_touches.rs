@@ -108,8 +108,12 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
     for (path, marker) in place.secrets() {
         let shown = ran.output.contains(&marker);
         let opened = ran.read.contains(&path);
-        let words = || examined.commands.iter().flat_map(|command| &command.words);
-        let is_matched = words().any(|word| allowed_pattern_matches(&context, word, &path));
+        let is_matched = examined.commands.iter().any(|command| {
+            // Counts show nothing.
+            let counts = command.words.first().is_some_and(|program| program == "wc") && !shown;
+            let reader = if counts { "wc" } else { "cat" };
+            command.words.iter().any(|word| allowed_pattern_matches(&context, reader, word, &path))
+        });
         if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched {
             wrongs.push(format!("it {} {path}", if shown { "shows" } else { "opens" }));
         }
@@ -124,16 +128,16 @@ fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether `word` is a pattern for names of files that may be read, and also matches `path`, which the
+/// Whether `word` is a pattern for names of files that `reader` may read, and also matches `path`, which the
 /// documentation names as a limitation.
-fn allowed_pattern_matches(context: &Context, word: &str, path: &str) -> bool {
+fn allowed_pattern_matches(context: &Context, reader: &str, word: &str, path: &str) -> bool {
     let parts = |path: &str| {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         (folder.to_owned(), name.to_owned())
     };
     let Some((folder, name)) = path.strip_prefix("repo/").map(parts) else { return false };
     let (in_folder, pattern) = parts(word);
-    let reads = || decide(&Call::shell(&format!("cat {word}")), context).decision;
+    let reads = || decide(&Call::shell(&format!("{reader} {word}")), context).decision;
     pattern.contains(['*', '?', '['])
         && in_folder == folder
         && pattern_matches(&pattern, &name)

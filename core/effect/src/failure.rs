@@ -13,7 +13,7 @@ pub struct Failure {
     pub message: String,
     /// What a person can do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fix: Option<FailureFix>,
+    pub fix: Option<Box<FailureFix>>,
 }
 
 /// What a person can do about a failure.
@@ -67,7 +67,7 @@ impl Failure {
 
     /// The failure with what a person can do about it.
     pub fn with_fix(self, text: &str, command: Option<String>) -> Failure {
-        Failure { fix: Some(FailureFix { text: text.to_owned(), command }), ..self }
+        Failure { fix: Some(Box::new(FailureFix { text: text.to_owned(), command })), ..self }
     }
 
     /// The subject does not exist.

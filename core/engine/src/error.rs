@@ -259,7 +259,7 @@ impl From<Failure> for CommandError {
             false => ErrorKind::Refused,
         };
         let error = CommandError::new(kind, failure.message);
-        match failure.fix {
+        match failure.fix.map(|fix| *fix) {
             Some(FailureFix { text, command: Some(command) }) => error.fix_by(text, command),
             Some(FailureFix { text, command: None }) => error.fix(text),
             None => error,

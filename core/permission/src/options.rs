@@ -46,6 +46,7 @@ impl<'p> OptionReader<'p> {
         if arg.may_be_option() && !program.open && !self.ended {
             self.parsed.found.push(ArgFinding::PossibleOption(arg));
         }
+        self.ended |= program.whole_names && !self.parsed.operands.is_empty();
         let in_command = self.role() == Role::Command && !self.parsed.operands.is_empty();
         let option = text.len() > 1 && text.starts_with('-') && !self.ended && !in_command;
         if option && text == "--" {

@@ -26,7 +26,7 @@ pub struct UndoArgs {
 
 /// `onloop undo`: what is there now is kept first.
 pub(crate) async fn undo(io: &Io, args: &UndoArgs) -> Result<Exit, CommandError> {
-    go_back(io, args).await?;
+    Box::pin(go_back(io, args)).await?;
     Ok(Exit::Done)
 }
 

@@ -90,7 +90,7 @@ pub(crate) struct ProgramEntry {
     pub operands: &'static [Role],
     /// A word that is not known before the line runs may be an option: none of them matters.
     pub open: bool,
-    /// Letters behind one dash are one name, and not several options.
+    /// Letters behind one dash are one name, and not several options; behind an operand is none.
     pub whole_names: bool,
     /// Its sub-commands; when there are any, the first argument must be one of them.
     pub subcommands: &'static [ProgramEntry],
