@@ -37,6 +37,9 @@ const HELPERS: &[(&str, &[&str])] = &[
     ("xargs", &["echo"]),
 ];
 
+/// Programs that ask their maker for a newer version on every call.
+const ASKING: &[&str] = &["terraform"];
+
 /// Folders of a program's own, which it makes on every call.
 const OWN_FOLDERS: &[(&str, &str)] = &[("terraform", "home/.terraform.d"), ("go", "home/go")];
 
@@ -64,7 +67,8 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
     };
     // A build runs what the project says, and a service is somewhere else.
     let builds = is_of(&[Class::Builds]);
-    let reaches = is_of(&[Class::Records, Class::Reports, Class::Queries]);
+    let reaches = is_of(&[Class::Records, Class::Reports, Class::Queries])
+        || ASKING.iter().any(|program| named.contains(program));
     wrongs.extend(
         ran.connected.iter().filter(|_| !reaches).map(|address| format!("it reaches {address}")),
     );
@@ -144,11 +148,11 @@ fn allowed_pattern_matches(context: &Context, reader: &str, word: &str, path: &s
         && reads() == Decision::Allow
 }
 
-/// Whether a secret of the checkout was met by a search through its folder, which the documentation
+/// Whether a secret outside of the home was met by a search through its folder, which the documentation
 /// does not promise to keep from it: other files beside it were read in the same way.
 fn on_its_way(place: &Place, path: &str, ran: &Ran) -> bool {
     let Some((folder, _)) = path.rsplit_once('/') else { return false };
-    path.starts_with("repo/")
+    !path.starts_with("home/")
         && ran.folders.contains(folder)
         && place.plain_files_in(folder).iter().any(|beside| ran.read.contains(beside))
 }
