@@ -37,6 +37,9 @@ const HELPERS: &[(&str, &[&str])] = &[
     ("xargs", &["echo"]),
 ];
 
+/// Programs that read files and show nothing of them but counts and kinds.
+const COUNTING: &[&str] = &["wc", "file"];
+
 /// Programs that ask their maker for a newer version on every call.
 const ASKING: &[&str] = &["terraform"];
 
@@ -113,9 +116,8 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
         let shown = ran.output.contains(&marker);
         let opened = ran.read.contains(&path);
         let is_matched = examined.commands.iter().any(|command| {
-            // Counts show nothing.
-            let counts = command.words.first().is_some_and(|program| program == "wc") && !shown;
-            let reader = if counts { "wc" } else { "cat" };
+            let program = command.words.first().map_or("", |word| word.as_str());
+            let reader = if COUNTING.contains(&program) && !shown { program } else { "cat" };
             command.words.iter().any(|word| allowed_pattern_matches(&context, reader, word, &path))
         });
         if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched {
