@@ -23,7 +23,7 @@ pub(super) fn parse<'p>(
         rest: None,
         found: Vec::new(),
     };
-    let mut reader = OptionReader { parsed, next: 0, ended: false };
+    let mut reader = OptionReader { parsed, next: 0, ended: false, shifts: false };
     while reader.next < args.len() && reader.parsed.rest.is_none() {
         reader.word();
     }
@@ -35,6 +35,8 @@ struct OptionReader<'p> {
     next: usize,
     /// Whether `--` has ended the options.
     ended: bool,
+    /// Whether a pattern came before, so that what follows may be a later operand than it seems.
+    shifts: bool,
 }
 
 impl<'p> OptionReader<'p> {
@@ -80,9 +82,11 @@ impl<'p> OptionReader<'p> {
         self.further_names(arg);
     }
 
-    /// A pattern stands for any number of words, so that those behind the first are further operands.
+    /// A pattern stands for any number of words, so that those behind the first are further operands,
+    /// and so is what follows it.
     fn further_names(&mut self, arg: &'p Arg) {
-        if arg.shape != Shape::Pattern {
+        self.shifts |= arg.shape == Shape::Pattern;
+        if !self.shifts {
             return;
         }
         let roles = self.parsed.program.operands;
@@ -171,7 +175,9 @@ impl<'p> OptionReader<'p> {
         if arg.shape == Shape::Splits && !self.parsed.program.open {
             self.parsed.found.push(ArgFinding::UnquotedValue);
         }
-        self.further_names(arg);
+        if arg.shape == Shape::Pattern {
+            self.further_names(arg);
+        }
         // Behind the first argument some systems read no options, and programs that share a row may
         // not agree on what takes a value, so that this is a file there.
         let shared = self.parsed.program.names.contains(' ');

@@ -535,6 +535,19 @@ fn a_secret_is_followed_from_variable_to_variable() {
 }
 
 #[test]
+fn what_follows_a_pattern_may_be_a_later_operand() {
+    for (line, decision) in [
+        ("rg --context-separator *.txt ~", Decision::Ask),
+        ("rg *.txt ~", Decision::Ask),
+        ("rg --context-separator '*.txt' ~", Decision::Allow),
+        ("grep -n main src/*.rs a.txt", Decision::Allow),
+    ] {
+        let context = Context::new("/srv/repo");
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
+
+#[test]
 fn whatever_is_there_is_not_read() {
     for (line, decision) in [
         ("cat *", Decision::Ask),
