@@ -234,7 +234,7 @@ fn work_of_a_person_is_not_overwritten() {
 #[test]
 fn work_that_was_left_behind_is_verified_again() {
     let one = first();
-    // Its driver dies with the work done, and what continues finds it good before it is kept.
+    // Its driver dies with the work done. The next one verifies the work before it is kept.
     let died = one.path("../died");
     let die = format!("test -e {0} || {{ touch {0}; kill -9 $PPID; sleep 60; }}", died.display());
     let text = WORKFLOW.replace("echo $((n + 1)) > n\n", &format!("echo 2 > n\n{die}\n"));
@@ -281,7 +281,7 @@ fn what_an_agent_left_is_verified_again_where_its_verdict_did_not_come() {
     assert!(ledger(&two).contains("\"lost_checkpoints\":[\"1-2\"]"), "{}", ledger(&two));
     let worktree = two.worktree("hotl/x");
     assert_eq!(fs::read_to_string(worktree.join("n")).unwrap(), "2\n", "nothing is done again");
-    // Whoever was gone before that was recorded finds its files and continues.
+    // A machine that has lost the record of the fetch finds the files of the run and continues it.
     fs::remove_dir_all(two.kept(ID, "")).unwrap();
     two.onloop(&["fetch", ID, "--yes"]).expect_exit(0);
     two.onloop(&["resume", ID, "--agent", "script"]).expect_exit(3);
