@@ -110,13 +110,21 @@ fn without_caches(hold: &mut Value) -> Vec<Value> {
 /// The agent leaves something in a cache, with which alone the check passes.
 #[test]
 fn checks_on_a_clean_checkout_find_no_cache_of_the_agent() {
-    for (more, code) in [("", 0), ("verify_clean: true\n", 1)] {
+    // A tool that was never used has its cache in a folder of the run.
+    for (more, is_used, code) in [
+        ("", true, 0),
+        ("", false, 0),
+        ("verify_clean: true\n", true, 1),
+        ("verify_clean: true\n", false, 1),
+    ] {
         let place = place(
             &format!("confine: on\nworktree: true\n{more}"),
             " test -f \"${PIP_CACHE_DIR:-$HOME/.cache/pip}/planted\"",
             "touch \"${PIP_CACHE_DIR:-$HOME/.cache/pip}/planted\" && echo made > made",
         );
-        place.write("home/.cache/pip/selfcheck.json", "{}\n");
+        if is_used {
+            place.write("home/.cache/pip/selfcheck.json", "{}\n");
+        }
         let done = run(&place, &["--agent", "script", "--json"]).expect_exit(code);
         let summary: Value = serde_json::from_str(&done.stdout).unwrap();
         assert_eq!(summary["steps"][0]["attempts"], 1, "{summary}");

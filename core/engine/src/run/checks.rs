@@ -40,8 +40,8 @@ pub struct CheckOptions {
 
 impl CheckOptions {
     /// The same, without the caches that an agent can have written.
-    fn with_fresh_caches(&self) -> CheckOptions {
-        CheckOptions { sandbox: self.sandbox.with_fresh_caches(), ..self.clone() }
+    async fn with_fresh_caches(&self, io: &Io) -> CheckOptions {
+        CheckOptions { sandbox: self.sandbox.with_fresh_caches(io).await, ..self.clone() }
     }
 
     /// How this process evaluates the checks of `run`.
@@ -208,7 +208,7 @@ pub async fn repeat_checks(
     if !clean_checkout::is_wanted(io, store.run()).await {
         return repeat_in(io, store, options, (&options.root, false)).await;
     }
-    let options = options.with_fresh_caches();
+    let options = options.with_fresh_caches(io).await;
     match clean_checkout::check_out(io, store, &options.sandbox).await? {
         CleanOutcome::Ready(checkout) => {
             let repeated = repeat_in(io, store, &options, (&checkout.root, true)).await;

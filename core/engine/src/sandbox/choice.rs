@@ -4,7 +4,9 @@
 use std::fmt;
 
 use crate::error::CommandError;
-use crate::sandbox::confinement::{CacheUse, ConfineError, Confined, Temporary, temporary_name};
+use crate::sandbox::confinement::{
+    CacheUse, ConfineError, Confined, Temporary, fresh_folder, temporary_name,
+};
 use crate::sandbox::leftovers;
 use crate::sandbox::network::{NetworkRequest, asks_for_names};
 use crate::state::config;
@@ -155,12 +157,14 @@ impl Sandbox {
         ))
     }
 
-    /// The same, without the caches that others can have written. It has the same temporary files,
-    /// and ends with the first.
-    pub(crate) fn with_fresh_caches(&self) -> Sandbox {
+    /// The same, without the caches that other processes can have written, earlier ones with fresh
+    /// caches included. It has the same temporary files, and ends with the first.
+    pub(crate) async fn with_fresh_caches(&self, io: &Io) -> Sandbox {
         let mut sandbox = self.clone();
-        if let Sandbox::By { caches, .. } = &mut sandbox {
+        if let Sandbox::By { caches, temporary, .. } = &mut sandbox {
             *caches = CacheUse::Fresh;
+            // Mostly it is not there.
+            let _ = io.remove(&fresh_folder(temporary)).await;
         }
         sandbox
     }

@@ -219,6 +219,11 @@ impl Confined {
     }
 }
 
+/// The folder for new caches, which no process with shared caches sees.
+pub(crate) fn fresh_folder(shared: &str) -> String {
+    format!("{shared}/fresh")
+}
+
 /// The path, with `~` for the user's home.
 fn below_home(homes: &[String], path: &str) -> String {
     let below = homes.first().and_then(|home| path.strip_prefix(home.as_str()));

@@ -1,7 +1,7 @@
 //! The caches of tools: those that a confined process shares with others, or new ones.
 
 use super::homes::{HomeView, configuration};
-use super::{CacheUse, Temporary, make_folder};
+use super::{CacheUse, Temporary, fresh_folder, make_folder};
 use onloop_agents::confine::ToolFolder;
 use onloop_effect::{Durability, Expect, Io, is_within};
 
@@ -69,7 +69,7 @@ async fn shared(io: &Io, tools: &[ToolFolder], temporary: Temporary<'_>) -> Foun
 async fn fresh(io: &Io, tools: &[ToolFolder], temporary: Temporary<'_>) -> FoundCaches {
     let mut found = FoundCaches::default();
     for tool in tools {
-        let Some((name, folder)) = tool.fresh(temporary.shared) else {
+        let Some((name, folder)) = tool.fresh(&fresh_folder(temporary.shared)) else {
             if io.stat(&tool.folder).await.is_ok() {
                 found.emptied.extend(tool.caches());
             }
