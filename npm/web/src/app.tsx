@@ -5,10 +5,11 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Board, Common, RunFacts } from "./facts.js";
 import { areKeysOn, setKeys, useKeys } from "./keys.js";
 import { List } from "./list.js";
-import { root, useLive } from "./live.js";
+import { useLive } from "./live.js";
 import { Link } from "./parts.js";
 import { usePlace } from "./place.js";
 import { Back, RunView } from "./run.js";
+import { source } from "./source.js";
 
 function App() {
   const { run, query } = usePlace();
@@ -57,7 +58,7 @@ function Frame({ facts, status, isRun = false, children }: FrameProps) {
         <p id="live" class={status === "Live" ? "faint" : "wait"} role="status">{status}</p>
         <button type="button" class="quiet" aria-label="Keyboard shortcuts" onClick={() => help.current?.showModal()}>?</button>
         {facts !== undefined && (
-          <form method="post" action={`${root}/out`}>
+          <form method="post" action={`${source.root}/out`}>
             <input type="hidden" name="form" value={facts.out} />
             <button class="quiet">Sign out</button>
           </form>

@@ -2,9 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Common } from "./facts.js";
-
-/** Everything lies below this path. */
-export const root = document.getElementById("app")?.dataset["root"] ?? "";
+import { source } from "./source.js";
 
 const LOST = "No connection to onloop. Trying again.";
 const OUT = "Signed out. Reload this page.";
@@ -12,7 +10,7 @@ const OUT = "Signed out. Reload this page.";
 const WITHOUT_STREAM_MS = 15_000;
 const AFTER_LOSS_MS = 2_000;
 
-/** What the server says besides the facts. */
+/** What answered instead of the facts. */
 export class Refused extends Error {
   constructor(readonly status: number) {
     super(status === 401 ? OUT : status === 404 ? "Not found." : `The server answered ${status}.`);
@@ -20,9 +18,9 @@ export class Refused extends Error {
 }
 
 export async function get<T>(path: string): Promise<T> {
-  const answer = await fetch(root + path, { credentials: "same-origin" });
-  if (!answer.ok) throw new Refused(answer.status);
-  return (await answer.json()) as T;
+  const answer = await source.get(path);
+  if (answer.status !== 200) throw new Refused(answer.status);
+  return answer.value as T;
 }
 
 /** What a person decided was done, or refused, and what onloop said. */
@@ -33,11 +31,9 @@ export interface Said {
 
 export async function post(path: string, token: string, fields: Record<string, string>): Promise<Said> {
   try {
-    const body = new URLSearchParams({ ...fields, form: token });
-    const answer = await fetch(root + path, { method: "POST", credentials: "same-origin", body });
-    if (answer.status !== 200 && answer.status !== 409) return { isDone: false, said: new Refused(answer.status).message };
-    const { said } = (await answer.json()) as { said: string };
-    return { isDone: answer.status === 200, said };
+    const { status, value } = await source.post(path, new URLSearchParams({ ...fields, form: token }));
+    if (status !== 200 && status !== 409) return { isDone: false, said: new Refused(status).message };
+    return { isDone: status === 200, said: (value as { said: string }).said };
   } catch {
     return { isDone: false, said: "No connection to onloop; it is not known whether this was done." };
   }
@@ -57,15 +53,15 @@ export function useLive<T extends Common>(path: string, run: string | undefined)
   const [status, setStatus] = useState("");
   const look = useRef<() => void>(() => undefined);
   useEffect(() => {
-    let source: EventSource | undefined;
+    let close: (() => void) | undefined;
     let timer = 0;
     let seen: string | undefined;
     let [isAsking, isAskedAgain, isOld, isOver] = [false, false, false, false];
     const isVisible = () => document.visibilityState === "visible";
     const hush = () => {
       clearTimeout(timer);
-      source?.close();
-      source = undefined;
+      close?.();
+      close = undefined;
     };
     const read = async () => {
       if (isAsking) {
@@ -103,22 +99,20 @@ export function useLive<T extends Common>(path: string, run: string | undefined)
         return;
       }
       const query = new URLSearchParams(run === undefined ? { seen } : { run, seen });
-      const own = new EventSource(`${root}/events?${query}`);
-      source = own;
-      own.onopen = () => {
-        if (isOld) void read();
-        else setStatus("Live");
-      };
-      own.addEventListener("changed", () => void read());
-      own.onerror = () => {
-        // A server that answers, but not with a stream, has no room for one more or does not know us.
-        const isAnswered = own.readyState === EventSource.CLOSED;
-        hush();
-        if (isAnswered) void read();
-        else setStatus(LOST);
-        isOld = true;
-        timer = window.setTimeout(listen, isAnswered ? WITHOUT_STREAM_MS : AFTER_LOSS_MS);
-      };
+      close = source.listen(`/events?${query}`, {
+        opened: () => {
+          if (isOld) void read();
+          else setStatus("Live");
+        },
+        changed: () => void read(),
+        lost: (isAnswered) => {
+          hush();
+          if (isAnswered) void read();
+          else setStatus(LOST);
+          isOld = true;
+          timer = window.setTimeout(listen, isAnswered ? WITHOUT_STREAM_MS : AFTER_LOSS_MS);
+        },
+      });
     };
     const begin = async () => {
       if (isOver) return;

@@ -4,8 +4,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Graph } from "./facts.js";
 import type { Said } from "./live.js";
-import { root } from "./live.js";
 import { go } from "./place.js";
+import { source } from "./source.js";
 import { ago } from "./words.js";
 
 /** Few machines have letters for these, so they are drawn. */
@@ -62,7 +62,7 @@ export function Link({ to, children, ...rest }: { to: string; children: Componen
     event.preventDefault();
     go(to);
   };
-  return <a href={root + to} onClick={follow} {...rest}>{children}</a>;
+  return <a href={source.root + to} onClick={follow} {...rest}>{children}</a>;
 }
 
 export function Ago({ at, now }: { at: string | undefined; now: number }) {

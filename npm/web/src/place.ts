@@ -1,7 +1,7 @@
 // Where the page is: everything, or one run, and what is chosen there. The address has all of it.
 
 import { useEffect, useState } from "preact/hooks";
-import { root } from "./live.js";
+import { source } from "./source.js";
 
 export interface Place {
   /** The run that is shown; without one, everything is. */
@@ -9,29 +9,35 @@ export interface Place {
   query: URLSearchParams;
 }
 
+/** The place of a page that has no address of its own; elsewhere it is in the address. */
+let kept = source.start;
+
 function read(): Place {
-  const run = /^\/run\/([^/]+)$/.exec(location.pathname.slice(root.length))?.[1];
-  return { run, query: new URLSearchParams(location.search) };
+  const [path = "", query] = kept?.split("?") ?? [location.pathname.slice(source.root.length), location.search];
+  return { run: /^\/run\/([^/]+)$/.exec(path)?.[1], query: new URLSearchParams(query) };
 }
 
 const CHANGED = "place";
 
 /** Shows what is at `path`, below the root. */
 export function go(path: string): void {
-  history.pushState(null, "", root + path);
+  if (kept === undefined) history.pushState(null, "", source.root + path);
+  else kept = path;
   dispatchEvent(new Event(CHANGED));
   scrollTo(0, 0);
 }
 
 /** Chooses something at this place; an empty value takes a choice back. */
 export function choose(choices: Record<string, string>): void {
-  const query = new URLSearchParams(location.search);
+  const { run, query } = read();
   for (const [name, value] of Object.entries(choices)) {
     if (value === "") query.delete(name);
     else query.set(name, value);
   }
   const words = query.toString();
-  history.replaceState(null, "", location.pathname + (words === "" ? "" : `?${words}`));
+  const path = (run === undefined ? "/" : `/run/${run}`) + (words === "" ? "" : `?${words}`);
+  if (kept === undefined) history.replaceState(null, "", source.root + path);
+  else kept = path;
   dispatchEvent(new Event(CHANGED));
 }
 
