@@ -45,7 +45,7 @@ pub fn next(run: &Run) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use onloop_run::{Beginning, Event, Place};
+    use onloop_run::{Beginning, Event};
     use onloop_syntax::time::Timestamp;
     use onloop_workflow as workflow;
 
@@ -56,17 +56,7 @@ mod tests {
         let plan = workflow::parse("hotl-workflow-a.md", FILE.as_bytes()).plan.unwrap();
         let mut run = Run::begin(
             &plan,
-            Beginning {
-                id: "a-1".to_owned(),
-                place: Place::default(),
-                at: Timestamp::EPOCH,
-                auto_approve: false,
-                reverify: true,
-                review_agent: None,
-                issue: None,
-                issue_text: String::new(),
-                pr_repairs: None,
-            },
+            Beginning { id: "a-1".to_owned(), reverify: true, ..Beginning::default() },
         );
         let table = [
             (

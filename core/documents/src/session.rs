@@ -4,25 +4,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use onloop_permission::Decision;
-use onloop_sessions::handsoff::{Session, SessionId};
+use onloop_sessions::handsoff::{Session, SessionId, SessionRecord};
 use onloop_syntax::limits;
 use onloop_syntax::syntax::strict_json;
 use onloop_syntax::time::Timestamp;
 
 use super::document::{self, DocumentError};
 
-/// Reads the state of a session.
+/// Reads the state of a session from a file that was changed at `modified`.
 ///
 /// # Errors
 ///
 /// It is not a JSON object, or one of its members is missing or not of its type.
-pub fn read(id: SessionId, bytes: &[u8]) -> Result<Session, DocumentError> {
+pub fn read(
+    id: SessionId,
+    bytes: &[u8],
+    modified: Option<Timestamp>,
+) -> Result<Session, DocumentError> {
     let text = std::str::from_utf8(bytes).map_err(|_| DocumentError::NotUtf8)?;
     let value = strict_json::parse(text).map_err(|error| DocumentError::Json(error.to_string()))?;
     if !value.is_object() {
         return Err(DocumentError::NotAnObject);
     }
-    Ok(Session { id, ..document::read(&value)? })
+    Ok(Session::restore(id, document::read::<SessionRecord>(&value)?, modified))
 }
 
 /// The state of a session as its file holds it.
@@ -111,12 +115,12 @@ mod tests {
     fn a_file_of_the_first_generation_is_read_and_keeps_what_we_do_not_know() {
         let file = br#"{"workflow": "issue-to-impl", "state": "initial", "continuation_count": 5,
             "issue_no": 42, "pr_number": 7, "worker": {"pid": 9}, "x": null}"#;
-        let session = read(id(), file).unwrap();
+        let session = read(id(), file, None).unwrap();
         assert_eq!((session.continuation_count, session.issue_no), (5, Some(42)));
         assert_eq!((session.pr_number, session.updated_at), (Some(7), None));
         let written: Value = serde_json::from_slice(&write(&session)).unwrap();
         assert_eq!(written["worker"]["pid"], 9);
-        assert_eq!(read(id(), &write(&session)).unwrap().continuation_count, 5);
+        assert_eq!(read(id(), &write(&session), None).unwrap().continuation_count, 5);
     }
 
     #[test]
@@ -127,7 +131,7 @@ mod tests {
         let keys: Vec<&String> = written.as_object().unwrap().keys().take(4).collect();
         assert_eq!(keys, ["workflow", "state", "issue_no", "continuation_count"]);
         assert_eq!(written["state"], "initial");
-        assert_eq!(read(id(), &write(&session)).unwrap(), session);
+        assert_eq!(read(id(), &write(&session), None).unwrap(), session);
         let index: Value = serde_json::from_slice(&write_index(&session)).unwrap();
         assert_eq!(index, json!({"session_id": "s1", "workflow": "issue-to-impl"}));
     }
@@ -135,7 +139,7 @@ mod tests {
     #[test]
     fn d13_counters_as_text_are_read_and_nonsense_is_named() {
         let file = br#"{"workflow": "a", "state": "done", "continuation_count": "3"}"#;
-        assert_eq!(read(id(), file).unwrap().continuation_count, 3);
+        assert_eq!(read(id(), file, None).unwrap().continuation_count, 3);
         let table: [(&[u8], &str); 6] = [
             (b"", "EOF while parsing a value at line 1 column 0"),
             (b"{", "EOF while parsing an object at line 1 column 1"),
@@ -148,7 +152,7 @@ mod tests {
             ),
         ];
         for (file, expected) in table {
-            assert_eq!(read(id(), file).unwrap_err().to_string(), expected);
+            assert_eq!(read(id(), file, None).unwrap_err().to_string(), expected);
         }
     }
 
@@ -161,7 +165,7 @@ mod tests {
         if file[member].is_null() {
             file.as_object_mut().unwrap().remove(member);
         }
-        read(id(), file.to_string().as_bytes()).err().map(|damage| damage.to_string())
+        read(id(), file.to_string().as_bytes(), None).err().map(|damage| damage.to_string())
     }
 
     #[test]

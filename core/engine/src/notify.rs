@@ -202,13 +202,7 @@ mod tests {
         let beginning = Beginning {
             id: "x-1".to_owned(),
             place: Place { slug: "x".to_owned(), ..Place::default() },
-            at: Timestamp::EPOCH,
-            auto_approve: false,
-            reverify: false,
-            review_agent: None,
-            issue: None,
-            issue_text: String::new(),
-            pr_repairs: None,
+            ..Beginning::default()
         };
         let mut run = Run::begin(&Plan::example("x", Vec::new()), beginning);
         assert!(!facts_of(&run, &Attention::Completed, None).contains("Pull request"));

@@ -10,7 +10,7 @@ use onloop_syntax::time::Timestamp;
 use onloop_workflow::{Plan, PlanParts};
 
 /// What a run needs to know besides its plan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Beginning {
     /// See [`unique_id`].
     pub id: String,

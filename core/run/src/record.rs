@@ -306,30 +306,14 @@ impl BlockReason {
     pub fn text(&self) -> String {
         match self {
             BlockReason::HumanReview { prompt } if prompt.is_empty() => {
-                HUMAN_REVIEW_REQUIRED.to_owned()
+                "human review required".to_owned()
             }
-            BlockReason::HumanReview { prompt } => format!("{HUMAN_REVIEW_REQUIRED}: {prompt}"),
-            BlockReason::ReviewRejected => HUMAN_REVIEW_REJECTED.to_owned(),
+            BlockReason::HumanReview { prompt } => format!("human review required: {prompt}"),
+            BlockReason::ReviewRejected => "human review rejected".to_owned(),
             BlockReason::Other(text) => text.clone(),
         }
     }
-
-    /// Reads what [`BlockReason::text`] wrote, and what older generations wrote.
-    pub fn from_text(text: &str) -> BlockReason {
-        if text == HUMAN_REVIEW_REJECTED {
-            return BlockReason::ReviewRejected;
-        }
-        match text.strip_prefix(HUMAN_REVIEW_REQUIRED) {
-            Some(rest) => {
-                BlockReason::HumanReview { prompt: rest.trim_start_matches(':').trim().to_owned() }
-            }
-            None => BlockReason::Other(text.to_owned()),
-        }
-    }
 }
-
-const HUMAN_REVIEW_REQUIRED: &str = "human review required";
-const HUMAN_REVIEW_REJECTED: &str = "human review rejected";
 
 /// A recorded approval or rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

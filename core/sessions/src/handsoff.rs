@@ -26,9 +26,9 @@ pub mod subject;
 pub mod transcript;
 
 pub use continuation::{HostCap, StopFacts, StopVerdict, Why};
-pub use session::digest;
 pub use session::{
-    CountedStop, Pause, Prompt, PromptEffect, Session, SessionEnding, SessionId, SessionState,
+    CountedStop, Created, Pause, Prompt, PromptEffect, Session, SessionEnding, SessionId,
+    SessionRecord, SessionState, digest,
 };
 
 /// Set in the environment of every agent that we ask for an opinion. Our own hook, called by such

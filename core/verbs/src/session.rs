@@ -13,7 +13,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::notify;
 use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
-use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_engine::state::session_places;
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_engine::state::{audit_log, config};
@@ -248,15 +248,12 @@ async fn end(
     let by = format!("by `onloop session {verb}`{rule}");
     let config = config::own(io, &io.start().cwd).await;
     let ended = sessions
-        .change(id, |session| match session {
-            None => (SessionChange::Keep, None),
-            Some(mut session) => {
-                let changed = session.end(at, ending, Some(&by));
-                if changed {
-                    notify::session::enqueue(&mut session, &config);
-                }
-                (SessionChange::when(changed, session), Some(changed))
+        .change_known(id, |session| {
+            let changed = session.end(at, ending, Some(&by));
+            if changed {
+                notify::session::enqueue(session, &config);
             }
+            Some(changed)
         })
         .await?;
     match ended {

@@ -367,13 +367,8 @@ mod tests {
             let beginning = Beginning {
                 id: "a-1".to_owned(),
                 place: Place { executor_mode: "loop".to_owned(), ..Place::default() },
-                at: Timestamp::EPOCH,
-                auto_approve: false,
                 reverify: true,
-                review_agent: None,
-                issue: None,
-                issue_text: String::new(),
-                pr_repairs: None,
+                ..Beginning::default()
             };
             let mut run = Run::begin(&plan, beginning);
             run.apply(Timestamp::EPOCH, &Event::StepStarted { step: 1 }).unwrap();

@@ -191,17 +191,7 @@ fn completed() -> (Run, Vec<u8>) {
         ..Place::default()
     };
     let id = ID.to_owned();
-    let beginning = Beginning {
-        id,
-        place,
-        at,
-        auto_approve: false,
-        reverify: false,
-        review_agent: None,
-        issue: None,
-        issue_text: String::new(),
-        pr_repairs: None,
-    };
+    let beginning = Beginning { id, place, at, ..Beginning::default() };
     let mut run = Run::begin(&plan, beginning);
     let (mut ledger, mut head) = ledger::begin(at, &run, &Origin::Begun, None);
     let (stdout, stderr) = (String::new(), String::new());

@@ -233,7 +233,7 @@ fn session_id(id: &str) -> Result<SessionId, JsError> {
 }
 
 fn read(id: &str, session: &str) -> Result<Session, JsError> {
-    let read = documents::session::read(session_id(id)?, session.as_bytes());
+    let read = documents::session::read(session_id(id)?, session.as_bytes(), None);
     read.map_err(|why| JsError::new(&format!("the session cannot be read: {why}")))
 }
 

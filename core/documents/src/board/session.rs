@@ -263,7 +263,7 @@ mod tests {
     use onloop_permission::Decision;
     use onloop_sessions::handsoff::approval::{ApprovalStage, Approver};
     use onloop_sessions::handsoff::command::detect;
-    use onloop_sessions::handsoff::{SessionEnding, SessionId};
+    use onloop_sessions::handsoff::{Created, SessionEnding, SessionId, SessionRecord};
     use onloop_sessions::hooks::Host;
 
     fn at(minutes: i64) -> Timestamp {
@@ -273,6 +273,12 @@ mod tests {
     fn begun(prompt: &str) -> Session {
         let started = detect(prompt, &[]).unwrap();
         Session::begin(SessionId::new("s1").unwrap(), started, at(0))
+    }
+
+    fn changed(session: &Session, change: impl FnOnce(&mut SessionRecord)) -> Session {
+        let mut record = SessionRecord::clone(session);
+        change(&mut record);
+        Session::restore(session.id.clone(), record, None)
     }
 
     fn card(session: &Session, minutes: i64) -> SessionCard {
@@ -291,29 +297,30 @@ mod tests {
             said(&card(&open, 70)),
             "quiet: nothing was heard of it since 1970-01-01T00:00:00+00:00"
         );
-        let mut stopped = open.clone();
-        stopped.reason = Some("all 10 continuations are used up".to_owned());
+        let reason = |text: &str| Some(text.to_owned());
+        let stopped =
+            changed(&open, |record| record.reason = reason("all 10 continuations are used up"));
         assert_eq!(said(&card(&stopped, 10)), "waits: all 10 continuations are used up");
-        let mut limited = open.clone();
-        limited.reason = Some("its limit on usage is reached".to_owned());
-        limited.limited_until = Some(at(60));
+        let limited = changed(&open, |record| {
+            record.reason = reason("its limit on usage is reached");
+            record.limited_until = Some(at(60));
+        });
         assert_eq!(
             said(&card(&limited, 10)),
             "limited: its limit on usage is reached, until 1970-01-01T01:00:00+00:00"
         );
         assert_eq!(said(&card(&limited, 61)), "waits: its limit on usage is reached");
-        let mut paused = open.clone();
-        paused.pause = Some(Pause::Question);
+        let paused = changed(&open, |record| record.pause = Some(Pause::Question));
         assert_eq!(
             said(&card(&paused, 10)),
             "waits: paused by your question; a prompt that is not one resumes it"
         );
-        paused.pause = Some(Pause::Person);
+        let paused = changed(&open, |record| record.pause = Some(Pause::Person));
         assert_eq!(said(&card(&paused, 10)), "waits: paused until you say `continue`");
         let mut done = open.clone();
         done.end(at(5), SessionEnding::Done, None);
         assert_eq!(said(&card(&done, 10)), "ended: done");
-        done.reason = Some("its run is over".to_owned());
+        let done = changed(&done, |record| record.reason = reason("its run is over"));
         assert_eq!(said(&card(&done, 10)), "ended: done: its run is over");
         let facts = SessionFacts { calls: 2, ..SessionFacts::default() };
         let waiting = super::session(&open, "/srv/shop", facts, at(10));
@@ -344,7 +351,7 @@ mod tests {
         let audit_log =
             [entry("s1", "began"), decided, entry("s2", "another"), entry("s1", "continued 1/10")];
         let mut session = begun("/issue-to-impl 42");
-        session.pr_number = Some(7);
+        session.created(Created::PullRequest, 7);
         let facts = SessionFacts {
             place: Some(&place),
             links: (None, Some("https://github.com/o/r/pull/7")),

@@ -22,17 +22,8 @@ fn begun(file: &str) -> Run {
         execution_root: "/w".to_owned(),
         ..Place::default()
     };
-    let beginning = Beginning {
-        id: "a-20261123T090000Z".to_owned(),
-        place,
-        at: at(0),
-        auto_approve: false,
-        reverify: false,
-        review_agent: None,
-        issue: None,
-        issue_text: String::new(),
-        pr_repairs: None,
-    };
+    let beginning =
+        Beginning { id: "a-20261123T090000Z".to_owned(), place, at: at(0), ..Beginning::default() };
     Run::begin(&plan, beginning)
 }
 

@@ -189,8 +189,8 @@ fn import_step(step: &mut Members) {
     for name in ["started_at", "completed_at", "gate", "gate_result", "gate_mode"] {
         clear_if_blank(step, name);
     }
-    if is_blocked && step.get("block_reason").is_some_and(Value::is_null) {
-        step.insert("block_reason".to_owned(), json!(""));
+    if is_blocked {
+        import_block(step);
     }
     if let Some(word) = step.get_mut("loop")
         && is_blank(Some(word))
@@ -200,6 +200,20 @@ fn import_step(step: &mut Members) {
     import_gate(step);
     if let Some(verify) = step.get_mut("verify") {
         import_verify(verify);
+    }
+}
+
+/// `hotl-rt` says only in words that a person has to look.
+fn import_block(step: &mut Members) {
+    let reason = step.get("block_reason").and_then(Value::as_str).unwrap_or_default().to_owned();
+    if let Some(prompt) = reason.strip_prefix("human review required") {
+        let prompt = prompt.trim_start_matches(':').trim();
+        let review = json!({ "state": "required", "prompt": prompt });
+        step.insert("human_review".to_owned(), review);
+    } else if reason == "human review rejected" {
+        step.insert("human_review".to_owned(), json!({ "state": "rejected" }));
+    } else if step.get("block_reason").is_some_and(Value::is_null) {
+        step.insert("block_reason".to_owned(), json!(""));
     }
 }
 

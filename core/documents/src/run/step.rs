@@ -55,6 +55,8 @@ pub(super) struct StoredStep {
     fork: Option<Box<Fork>>,
     failure_reason: Option<String>,
     block_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    human_review: Option<StoredReview>,
     last_failure: Option<Box<LastFailure>>,
 }
 
@@ -67,6 +69,14 @@ words! {
         Failed = "failed",
         Blocked = "blocked",
     }
+}
+
+/// The review by a person for which a step is blocked.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(super) enum StoredReview {
+    Required { prompt: String },
+    Rejected,
 }
 
 /// What verifies a step: one check, or several as `multi`.
@@ -142,6 +152,13 @@ impl StoredStep {
             StepStatus::Failed { reason } => (StepWord::Failed, None, Some(reason.clone()), None),
             StepStatus::Blocked(reason) => (StepWord::Blocked, None, None, Some(reason.text())),
         };
+        let human_review = match &record.status {
+            StepStatus::Blocked(BlockReason::HumanReview { prompt }) => {
+                Some(StoredReview::Required { prompt: prompt.clone() })
+            }
+            StepStatus::Blocked(BlockReason::ReviewRejected) => Some(StoredReview::Rejected),
+            _ => None,
+        };
         StoredStep {
             number: step.number,
             name: step.name.clone(),
@@ -173,6 +190,7 @@ impl StoredStep {
             fork: record.fork.clone().map(Box::new),
             failure_reason,
             block_reason,
+            human_review,
             last_failure: record.last_failure.clone().map(Box::new),
         }
     }
@@ -227,10 +245,11 @@ impl StoredStep {
                 StepWord::Failed => {
                     StepStatus::Failed { reason: needed(self.failure_reason, "failure_reason")? }
                 }
-                StepWord::Blocked => {
-                    let reason = needed(self.block_reason, "block_reason")?;
-                    StepStatus::Blocked(BlockReason::from_text(&reason))
-                }
+                StepWord::Blocked => StepStatus::Blocked(match self.human_review {
+                    Some(StoredReview::Required { prompt }) => BlockReason::HumanReview { prompt },
+                    Some(StoredReview::Rejected) => BlockReason::ReviewRejected,
+                    None => BlockReason::Other(needed(self.block_reason, "block_reason")?),
+                }),
             },
             attempts: self.attempts,
             uncounted: self.uncounted_attempts,

@@ -34,12 +34,8 @@ impl Book {
                 id: "try-20260320T212315Z".to_owned(),
                 place,
                 at: at(0),
-                auto_approve: false,
                 reverify: true,
-                review_agent: None,
-                issue: None,
-                issue_text: String::new(),
-                pr_repairs: None,
+                ..Beginning::default()
             },
         );
         Book::of(run)

@@ -5,7 +5,7 @@
 
 use super::send;
 use crate::git::checkout;
-use crate::session::files::{SessionChange, SessionError, Sessions};
+use crate::session::files::{SessionError, Sessions};
 use onloop_documents::notices::Notice;
 use onloop_effect::Io;
 use onloop_run::NoticeKind;
@@ -33,8 +33,8 @@ pub fn enqueue(session: &mut Session, config: &Config) {
     let notify = config.notify.as_ref();
     let notify = notify.filter(|notify| notify.kinds.contains(&NoticeKind::Session));
     let Some(notify) = notify else { return };
-    session.pending_notifications =
-        notify.receivers.iter().map(|receiver| receiver.name().to_owned()).collect();
+    let names = notify.receivers.iter().map(|receiver| receiver.name().to_owned());
+    session.must_notify(names.collect());
 }
 
 /// Tells those who have to be told about session `id`.
@@ -65,10 +65,7 @@ pub async fn deliver(
         });
         let name = receiver.name();
         if left_ms < SHORTEST_MS
-            || !session
-                .pending_notifications
-                .iter()
-                .any(|pending_notifications| pending_notifications == name)
+            || !session.pending_notifications.iter().any(|pending| pending == name)
         {
             continue;
         }
@@ -78,15 +75,11 @@ pub async fn deliver(
     }
     let is_meant = |name: &String| notify.receivers.iter().any(|r| r.name() == name);
     sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                // One that is not configured any more is owed nothing.
-                session
-                    .pending_notifications
-                    .retain(|name| !told.contains(&name.as_str()) && is_meant(name));
-                (SessionChange::Write(Box::new(session)), ())
-            }
-            None => (SessionChange::Keep, ()),
+        .change_known(id, |session| {
+            // One that is not configured any more is owed nothing.
+            let pending = session.pending_notifications.iter();
+            let pending = pending.filter(|name| !told.contains(&name.as_str()) && is_meant(name));
+            session.must_notify(pending.cloned().collect());
         })
         .await
 }

@@ -257,12 +257,8 @@ mod tests {
             id: "try-20260320T212315Z".to_owned(),
             place,
             at: io.now(),
-            auto_approve: false,
             reverify: true,
-            review_agent: None,
-            issue: None,
-            issue_text: String::new(),
-            pr_repairs: None,
+            ..Beginning::default()
         };
         let run = Run::begin(&plan, beginning);
         Store::create(io, run, &Origin::Begun, None).await.expect("memory takes all")

@@ -187,13 +187,9 @@ mod tests {
         let beginning = Beginning {
             id: "a-1".to_owned(),
             place: Place { executor_mode: "loop".to_owned(), ..Place::default() },
-            at: Timestamp::EPOCH,
-            auto_approve: false,
             reverify: true,
             review_agent: Some("codex".to_owned()),
-            issue: None,
-            issue_text: String::new(),
-            pr_repairs: None,
+            ..Beginning::default()
         };
         let mut run = Run::begin(&plan, beginning);
         for event in events {
@@ -216,17 +212,8 @@ mod tests {
             ("worktree", "onloop resume a-1", "onloop resume a-1"),
         ] {
             let place = Place { executor_mode: mode.to_owned(), ..Place::default() };
-            let beginning = Beginning {
-                id: "a-1".to_owned(),
-                place,
-                at: Timestamp::EPOCH,
-                auto_approve: false,
-                reverify: true,
-                review_agent: None,
-                issue: None,
-                issue_text: String::new(),
-                pr_repairs: None,
-            };
+            let beginning =
+                Beginning { id: "a-1".to_owned(), place, reverify: true, ..Beginning::default() };
             let begun = Run::begin(&plan, beginning);
             let after = |events: &[Event]| {
                 let mut run = begun.clone();

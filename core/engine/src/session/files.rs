@@ -77,21 +77,6 @@ impl From<SessionError> for CommandError {
     }
 }
 
-/// What to do with a session that was read under its lock.
-pub enum SessionChange {
-    /// Leave its file as it is.
-    Keep,
-    /// Replace it with this.
-    Write(Box<Session>),
-}
-
-impl SessionChange {
-    /// `session` is written if it has changed.
-    pub fn when(changed: bool, session: Session) -> SessionChange {
-        if changed { SessionChange::Write(Box::new(session)) } else { SessionChange::Keep }
-    }
-}
-
 impl Sessions {
     /// Where new sessions are kept.
     pub fn new(io: &Io) -> Sessions {
@@ -226,12 +211,10 @@ impl Sessions {
         let Some((bytes, _)) = self.io.read(&file, limits::SESSION_BYTES).await.optional()? else {
             return Ok(None);
         };
-        let mut session = match document::read(id.clone(), &bytes) {
-            Ok(session) => session,
-            Err(damage) => return Err(SessionError::Damaged { file, damage }),
-        };
-        session.updated_at = session.updated_at.or(Some(stat.modified));
-        Ok(Some(session))
+        match document::read(id.clone(), &bytes, Some(stat.modified)) {
+            Ok(session) => Ok(Some(session)),
+            Err(damage) => Err(SessionError::Damaged { file, damage }),
+        }
     }
 
     /// Does `work` while no other process changes the files of the session.
@@ -250,32 +233,44 @@ impl Sessions {
         Ok(done)
     }
 
-    /// Reads, changes and writes a session while no other process does.
+    /// Reads, changes and writes a session while no other process does. What `act` leaves as it was is
+    /// not written.
     pub async fn change<T>(
         &self,
         id: &SessionId,
-        act: impl FnOnce(Option<Session>) -> (SessionChange, T),
+        act: impl FnOnce(&mut Option<Session>) -> T,
     ) -> Result<T, SessionError> {
         let work = async {
-            let found = self.load(id).await?;
-            let is_new = found.is_none();
-            let (change, out) = act(found);
-            if let SessionChange::Write(session) = change {
+            let before = self.load(id).await?;
+            let mut session = before.clone();
+            let out = act(&mut session);
+            if let Some(session) =
+                session.as_ref().filter(|session| Some(*session) != before.as_ref())
+            {
                 // An end must survive a power cut; a count may be lost.
                 let durability = match session.state {
                     SessionState::Ended(_) => Durability::Durable,
                     SessionState::Open(_) => Durability::Relaxed,
                 };
-                let bytes = document::write(&session);
+                let bytes = document::write(session);
                 self.io.write(&self.file(id), bytes, Expect::Any, durability).await?;
-                if is_new {
+                if before.is_none() {
                     self.ignore_ourselves().await;
-                    self.remember_place(&session).await;
+                    self.remember_place(session).await;
                 }
             }
             Ok(out)
         };
         self.locked(id, work).await
+    }
+
+    /// As [`Sessions::change`]; `T::default()` where there is no such session.
+    pub async fn change_known<T: Default>(
+        &self,
+        id: &SessionId,
+        act: impl FnOnce(&mut Session) -> T,
+    ) -> Result<T, SessionError> {
+        self.change(id, |session| session.as_mut().map(act).unwrap_or_default()).await
     }
 
     /// Makes a session that begins findable from everywhere.

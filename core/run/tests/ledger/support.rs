@@ -30,17 +30,7 @@ pub(super) fn begin_plan(plan: Plan, change: impl FnOnce(&mut Beginning)) -> Run
         ..Place::default()
     };
     let id = "demo-20260320T212315Z".to_owned();
-    let mut beginning = Beginning {
-        id,
-        place,
-        at,
-        auto_approve: false,
-        reverify: false,
-        review_agent: None,
-        issue: None,
-        issue_text: String::new(),
-        pr_repairs: None,
-    };
+    let mut beginning = Beginning { id, place, at, ..Beginning::default() };
     change(&mut beginning);
     Run::begin(&plan, beginning)
 }

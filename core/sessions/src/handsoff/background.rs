@@ -9,18 +9,23 @@ use onloop_syntax::limits;
 use onloop_syntax::time::Timestamp;
 
 impl Session {
+    /// Its agent has work again.
+    pub fn waits_no_longer(&mut self) {
+        self.0.tasks_since = None;
+    }
+
     /// The agent stops while the tasks `running` run. Returns until when it waits for them; `None`
     /// if it does not: none runs, or each had its time.
     pub fn waits_for_tasks(&mut self, at: Timestamp, running: &[&str]) -> Option<Timestamp> {
         if !matches!(self.state, SessionState::Open(_)) || self.pause.is_some() {
             return None;
         }
-        self.tasks.retain(|known| running.contains(&known.as_str()));
+        self.0.tasks.retain(|known| running.contains(&known.as_str()));
         if running.iter().all(|id| self.tasks.iter().any(|known| known == id)) {
-            self.tasks_since = None;
+            self.0.tasks_since = None;
             return None;
         }
-        let since = *self.tasks_since.get_or_insert(at);
+        let since = *self.0.tasks_since.get_or_insert(at);
         let until = after_wait(since);
         if until > at {
             return Some(until);
@@ -32,8 +37,8 @@ impl Session {
     /// The tasks `running` are not waited for any more.
     pub fn tasks_had_their_time(&mut self, running: &[&str]) {
         let ids = running.iter().take(limits::BACKGROUND_TASKS);
-        self.tasks = ids.map(|&id| id.to_owned()).collect();
-        self.tasks_since = None;
+        self.0.tasks = ids.map(|&id| id.to_owned()).collect();
+        self.0.tasks_since = None;
     }
 
     /// Until when it waits for background tasks.
@@ -102,7 +107,7 @@ mod tests {
         session.prompted(at(5), Prompt { text: "use node 20", id: None });
         assert_eq!(session.tasks_until(), None);
         assert_eq!(session.waits_for_tasks(at(6), &["test"]), Some(at(36)));
-        session.pause = Some(Pause::Person);
+        session.0.pause = Some(Pause::Person);
         assert_eq!(session.waits_for_tasks(at(7), &["test"]), None);
     }
 }

@@ -114,7 +114,7 @@ impl Session {
             return self.again(stop);
         }
         if self.updated_at.is_some_and(|then| at.millis_since(then) > limits::SESSION_STALE_MS) {
-            self.pause = Some(Pause::Silence);
+            self.0.pause = Some(Pause::Silence);
             return self.rest(at, Why::Stale);
         }
         if let Some(message) = &stop.evidence.api_error {
@@ -145,11 +145,11 @@ impl Session {
             // Stops that were let through count on, and were not continued.
             return self.rest(at, Why::Stalled { continuations: stop.most_stalled() });
         }
-        self.stop = stop.evidence.place.clone().map(|place| CountedStop { place, echoes: 0 });
-        self.continuation_count = number;
-        self.in_a_row = self.in_a_row.saturating_add(1);
-        self.reason = None;
-        self.updated_at = Some(at);
+        self.0.stop = stop.evidence.place.clone().map(|place| CountedStop { place, echoes: 0 });
+        self.0.continuation_count = number;
+        self.0.in_a_row = self.in_a_row.saturating_add(1);
+        self.0.reason = None;
+        self.0.updated_at = Some(at);
         StopVerdict::Continue { number, maximum }
     }
 
@@ -160,14 +160,14 @@ impl Session {
         // A transcript may be behind, and show the place of the stop before: its words were others.
         let said = stop.evidence.message.as_deref().map(digest);
         let says_the_same = said.is_none() || said == self.last_message;
-        let Some(counted) = &mut self.stop else { return false };
+        let Some(counted) = &mut self.0.stop else { return false };
         let is_same = says_the_same && stop.evidence.place.as_ref() == Some(&counted.place);
-        let is_echo = is_same && self.updated_at.is_some_and(soon);
+        let is_echo = is_same && self.0.updated_at.is_some_and(soon);
         if !is_echo || counted.echoes >= limits::STOP_ECHOES {
             return false;
         }
         counted.echoes += 1;
-        self.stalled = self.stalled.saturating_add(1);
+        self.0.stalled = self.stalled.saturating_add(1);
         self.stalled < stop.most_stalled()
     }
 
@@ -197,23 +197,23 @@ impl Session {
         let progress = moved || !(same || tools == Some(false) || stop.evidence.is_nothing());
         // A prompt, a wait for the provider and work on a run begin the row anew.
         let follows_continuation = self.in_a_row > 0;
-        self.stalled = match (progress, follows_continuation) {
+        self.0.stalled = match (progress, follows_continuation) {
             (true, _) => 0,
             (false, true) => self.stalled.saturating_add(1),
             (false, false) => self.stalled,
         };
         if tools == Some(true) || moved {
-            self.in_a_row = 0;
+            self.0.in_a_row = 0;
         }
-        self.last_message = message.or_else(|| self.last_message.take());
-        self.run_revision = stop.run_revision.or(self.run_revision);
+        self.0.last_message = message.or_else(|| self.0.last_message.take());
+        self.0.run_revision = stop.run_revision.or(self.run_revision);
     }
 
     fn rest(&mut self, at: Timestamp, why: Why) -> StopVerdict {
-        self.stop = None;
-        self.reason = Some(why.to_string());
+        self.0.stop = None;
+        self.0.reason = Some(why.to_string());
         if why != Why::Stale {
-            self.updated_at = Some(at);
+            self.0.updated_at = Some(at);
         }
         StopVerdict::End(why)
     }
@@ -372,9 +372,9 @@ mod tests {
     #[test]
     fn ended_paused_and_forgotten_sessions_rest() {
         let mut ended = session();
-        ended.state = SessionState::from("failed");
+        ended.0.state = SessionState::from("failed");
         let mut paused = session();
-        paused.pause = Some(Pause::Question);
+        paused.0.pause = Some(Pause::Question);
         for session in [&mut ended, &mut paused] {
             assert_eq!(verdicts(session, [stop("a", None)]), ["rest"]);
         }

@@ -35,7 +35,7 @@ impl Session {
         if matches!(self.state, SessionState::Ended(_)) || self.pause.is_some() {
             return None;
         }
-        let since = *self.limited_since.get_or_insert(at);
+        let since = *self.0.limited_since.get_or_insert(at);
         let waited_ms = at.millis_since(since);
         // Without a time, as long again as it has been by now.
         let pause_ms =
@@ -45,15 +45,15 @@ impl Session {
             None => plus(at, pause_ms),
         };
         let is_too_long = until.millis_since(since) > limits::MAX_WAIT_MS;
-        self.limited_until = Some(until);
-        self.reason = Some(match is_too_long {
+        self.0.limited_until = Some(until);
+        self.0.reason = Some(match is_too_long {
             true => {
                 let longest = text::span(limits::MAX_WAIT_MS);
                 format!("{why}; that takes longer than {longest}")
             }
             false => why.to_owned(),
         });
-        self.updated_at = Some(at);
+        self.0.updated_at = Some(at);
         Some(match is_too_long {
             true => ProviderWait::TooLong(lifted),
             false => ProviderWait::Until(until),
@@ -62,16 +62,16 @@ impl Session {
 
     /// Retry now: the agent continues, which does not count as a continuation.
     pub fn served_again(&mut self, at: Timestamp) {
-        self.limited_until = None;
-        self.reason = None;
-        self.in_a_row = 0;
-        self.updated_at = Some(at);
+        self.0.limited_until = None;
+        self.0.reason = None;
+        self.0.in_a_row = 0;
+        self.0.updated_at = Some(at);
     }
 
     /// The provider accepts requests again, or a person says so.
     pub(super) fn no_longer_limited(&mut self) {
-        self.limited_until = None;
-        self.limited_since = None;
+        self.0.limited_until = None;
+        self.0.limited_since = None;
     }
 
     /// Whether the session still waits until `until`, unchanged since.
@@ -179,7 +179,7 @@ mod tests {
         assert!(!limited.still_waits(at(7 * 86_400 + 5)));
         assert_eq!(limited.refused(at(102), "limit", None), None);
         let mut paused = session();
-        paused.pause = Some(crate::handsoff::Pause::Question);
+        paused.0.pause = Some(crate::handsoff::Pause::Question);
         assert_eq!(paused.refused(at(1), "limit", None), None);
     }
 

@@ -1,7 +1,9 @@
-//! What is remembered about an agent session.
+//! Agent sessions, and what happens to them.
+
+mod record;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::command::Started;
 use super::subject::{PromptSubject, subject};
@@ -9,6 +11,8 @@ use onloop_run::Run;
 use onloop_syntax::limits;
 use onloop_syntax::text::words;
 use onloop_syntax::time::Timestamp;
+
+pub use record::{CountedStop, SessionRecord};
 
 /// Name of a session, fit for a file name and for a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,119 +111,29 @@ words! {
     }
 }
 
-/// What is remembered about an agent session that continues unattended: the members of its file, in
-/// their order. The first generation wrote `workflow`, `state`, `continuation_count`, and `issue_no`,
-/// `pr_no` and `pr_number` where they were known; tools that edit the file write numbers as text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Session {
-    /// The host's name for it, and the name of its file.
-    #[serde(skip)]
-    pub id: SessionId,
-    /// What it works on: a workflow of the table, one of the user's own, or
-    /// [`Session::RUN`].
-    pub workflow: String,
-    /// Whether it is still active.
-    pub state: SessionState,
-    /// The pull request it was started for.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
-    pub pr_no: Option<u64>,
-    /// The issue it is about.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
-    pub issue_no: Option<u64>,
-    /// How many times the agent was continued.
-    #[serde(deserialize_with = "count")]
-    pub continuation_count: u32,
-    /// The pull request it made.
-    #[serde(default, deserialize_with = "number", skip_serializing_if = "Option::is_none")]
-    pub pr_number: Option<u64>,
-    /// The run of ours that it drives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run_id: Option<String>,
-    /// Revision of that run's record when it was last looked at.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub run_revision: Option<u64>,
-    /// When it did what begins a run that is not known yet.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub begins_run_at: Option<Timestamp>,
-    /// Why the agent may stop although the session is open.
-    #[serde(rename = "paused_by", skip_serializing_if = "Option::is_none")]
-    pub pause: Option<Pause>,
-    /// Continuations since the agent last used a tool; some hosts limit these.
-    #[serde(default)]
-    pub in_a_row: u32,
-    /// Continuations in a row that brought no progress.
-    #[serde(default)]
-    pub stalled: u32,
-    /// Where in the conversation the last stop was that counted, and how many hooks have been
-    /// called for it besides the first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop: Option<CountedStop>,
-    /// Digest of what the agent said when it last stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_message: Option<String>,
-    /// Digest of the last continuation prompt: some hosts report it as a person's prompt.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_prompt: Option<String>,
-    /// The host's id of the prompt that started it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt_id: Option<String>,
-    /// Why it was last not continued, on one line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Until when the provider of its agent does not serve it, as far as that is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limited_until: Option<Timestamp>,
-    /// Since when that is so, over several refusals.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limited_since: Option<Timestamp>,
-    /// Since when its agent, which has stopped, waits for background tasks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tasks_since: Option<Timestamp>,
-    /// Background tasks that had their time: their ids.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tasks: Vec<String>,
-    /// Receivers of notices that have not been told yet that it is not continued.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pending_notifications: Vec<String>,
-    /// When something about it last changed; `None` in files of the first generation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_at: Option<Timestamp>,
-    /// Members that this version does not know; they survive a rewrite.
-    #[serde(flatten)]
-    pub unknown: Map<String, Value>,
-}
+/// An agent session that continues unattended.
+///
+/// [`Session::begin`] makes one and its methods change it; [`Session::restore`] takes back what was
+/// stored. Code outside of this folder cannot write to its record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Session(pub(super) SessionRecord);
 
-/// The last stop that was answered with a continuation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CountedStop {
-    /// The place in the conversation, as [`Evidence::place`](super::transcript::Evidence) names it.
-    pub place: String,
-    /// How many more hooks were called for the same stop: those of another scope, or of a host
-    /// that reads the files of two.
-    pub echoes: u32,
-}
+impl std::ops::Deref for Session {
+    type Target = SessionRecord;
 
-/// A whole number, or the digits of one.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a whole number from 0")]
-enum Digits {
-    Number(u64),
-    Text(String),
-}
-
-fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let digits = |text: String| text.trim().parse().map_err(serde::de::Error::custom);
-    match Option::<Digits>::deserialize(from)? {
-        Some(Digits::Number(number)) => Ok(Some(number)),
-        Some(Digits::Text(text)) => digits(text).map(Some),
-        None => Ok(None),
+    fn deref(&self) -> &SessionRecord {
+        &self.0
     }
 }
 
-/// A number that is clamped to what a counter can hold, so that no limit is passed by a large one.
-fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
-    let number = number(from)?.ok_or_else(|| serde::de::Error::custom("it is `null`"))?;
-    Ok(u32::try_from(number).unwrap_or(u32::MAX))
+/// What an agent created on its forge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Created {
+    /// An issue.
+    Issue,
+    /// A pull request.
+    PullRequest,
 }
 
 /// A prompt that is submitted in a session.
@@ -250,7 +164,7 @@ impl Session {
 
     /// A session whose workflow was just started at `at`.
     pub fn begin(id: SessionId, started: Started, at: Timestamp) -> Session {
-        Session {
+        Session(SessionRecord {
             id,
             workflow: started.workflow,
             state: SessionState::Open("initial".to_owned()),
@@ -276,7 +190,13 @@ impl Session {
             pending_notifications: Vec::new(),
             updated_at: Some(at),
             unknown: Map::new(),
-        }
+        })
+    }
+
+    /// The session `id`, as it was stored; `modified`: when its file was, where the record has no time.
+    pub fn restore(id: SessionId, record: SessionRecord, modified: Option<Timestamp>) -> Session {
+        let updated_at = record.updated_at.or(modified);
+        Session(SessionRecord { id, updated_at, ..record })
     }
 
     /// A session that is not of a workflow, but drives a run.
@@ -313,17 +233,17 @@ impl Session {
                 None,
             ) => PromptEffect::Continues,
         };
-        self.pause = match effect {
+        self.0.pause = match effect {
             PromptEffect::Paused(pause) => Some(pause),
             PromptEffect::Nothing | PromptEffect::Continues | PromptEffect::Resumed => None,
         };
         // The waiting process has no session to wake any more.
         self.no_longer_limited();
-        self.tasks_since = None;
-        self.reason = None;
-        self.in_a_row = 0;
-        self.stalled = 0;
-        self.updated_at = Some(at);
+        self.0.tasks_since = None;
+        self.0.reason = None;
+        self.0.in_a_row = 0;
+        self.0.stalled = 0;
+        self.0.updated_at = Some(at);
         effect
     }
 
@@ -341,7 +261,7 @@ impl Session {
 
     /// Its agent did what begins a run: which one is found out when it is there.
     pub fn begins_run(&mut self, at: Timestamp) {
-        self.begins_run_at = Some(at);
+        self.0.begins_run_at = Some(at);
         self.open_again(at);
     }
 
@@ -353,15 +273,15 @@ impl Session {
             return false;
         }
         if self.run_id.as_deref() != Some(id) {
-            self.run_id = Some(id.to_owned());
-            self.run_revision = None;
-            self.last_message = None;
+            self.0.run_id = Some(id.to_owned());
+            self.0.run_revision = None;
+            self.0.last_message = None;
             // Another run is another goal.
-            if self.workflow == Session::RUN {
-                self.continuation_count = 0;
+            if self.is_of_run() {
+                self.0.continuation_count = 0;
             }
         }
-        self.begins_run_at = None;
+        self.0.begins_run_at = None;
         self.open_again(at);
         true
     }
@@ -370,28 +290,69 @@ impl Session {
     /// that it is done.
     fn open_again(&mut self, at: Timestamp) {
         if !matches!(self.state, SessionState::Open(_)) {
-            self.state = SessionState::Open("initial".to_owned());
+            self.0.state = SessionState::Open("initial".to_owned());
         }
-        self.pause = None;
-        self.reason = None;
-        self.stalled = 0;
-        self.in_a_row = 0;
-        self.updated_at = Some(at);
+        self.0.pause = None;
+        self.0.reason = None;
+        self.0.stalled = 0;
+        self.0.in_a_row = 0;
+        self.0.updated_at = Some(at);
     }
 
     /// It does not drive its run any more, for `reason`.
     pub fn lets_go(&mut self, at: Timestamp, reason: &str) {
-        self.run_id = None;
-        self.run_revision = None;
-        self.reason = Some(onloop_syntax::text::one_line(reason));
-        self.updated_at = Some(at);
+        self.0.run_id = None;
+        self.0.run_revision = None;
+        self.0.reason = Some(onloop_syntax::text::one_line(reason));
+        self.0.updated_at = Some(at);
+    }
+
+    /// Whether it drives a run and nothing else.
+    pub fn is_of_run(&self) -> bool {
+        self.workflow == Session::RUN
+    }
+
+    /// Its agent is at work.
+    pub fn works(&mut self, at: Timestamp) {
+        self.0.updated_at = Some(at);
+    }
+
+    /// The host calls the prompt that began it, or a run in it, `prompt_id`.
+    pub fn begun_by(&mut self, prompt_id: Option<&str>) {
+        self.0.prompt_id = prompt_id.map(str::to_owned);
+    }
+
+    /// Its agent has begun no run, although it did what begins one.
+    pub fn begins_no_run(&mut self, at: Timestamp) {
+        self.0.begins_run_at = None;
+        if self.is_of_run() && self.run_id.is_none() {
+            self.end(at, SessionEnding::Done, Some("it began no run"));
+        }
+    }
+
+    /// Somebody has ended it by an edit of its file. Every end has a reason.
+    pub fn ended_by_edit(&mut self, reason: &str) {
+        self.0.reason.get_or_insert_with(|| reason.to_owned());
+    }
+
+    /// Its agent has created the issue or the pull request with this number.
+    pub fn created(&mut self, created: Created, number: u64) {
+        match created {
+            Created::Issue => self.0.issue_no = Some(number),
+            Created::PullRequest => self.0.pr_number = Some(number),
+        }
+    }
+
+    /// These receivers of notices have to be told that it is not continued.
+    pub fn must_notify(&mut self, receivers: Vec<String>) {
+        self.0.pending_notifications = receivers;
     }
 
     /// What it works on, for people.
     pub fn goal(&self) -> String {
         match &self.run_id {
             Some(run) => format!("run {}", onloop_syntax::text::one_line(run)),
-            None if self.workflow == Session::RUN => "the run".to_owned(),
+            None if self.is_of_run() => "the run".to_owned(),
             None => format!("`/{}`", onloop_syntax::text::one_line(&self.workflow)),
         }
     }
@@ -399,13 +360,13 @@ impl Session {
     /// Binds it to `run`, whose record decides about it. Only the record says that a run is done.
     pub fn drive(&mut self, run: &Run, at: Timestamp) {
         if self.run_id.as_deref() != Some(run.id.as_str()) {
-            self.run_id = Some(run.id.clone());
-            self.run_revision = None;
+            self.0.run_id = Some(run.id.clone());
+            self.0.run_revision = None;
         }
-        self.begins_run_at = None;
+        self.0.begins_run_at = None;
         if matches!(self.state, SessionState::Ended(ending) if ending.is_done()) {
-            self.state = SessionState::Open("initial".to_owned());
-            self.updated_at = Some(at);
+            self.0.state = SessionState::Open("initial".to_owned());
+            self.0.updated_at = Some(at);
         }
     }
 
@@ -417,15 +378,15 @@ impl Session {
             return false;
         }
         self.no_longer_limited();
-        self.stop = None;
-        self.reason = Some(onloop_syntax::text::one_line(why));
-        self.updated_at = Some(at);
+        self.0.stop = None;
+        self.0.reason = Some(onloop_syntax::text::one_line(why));
+        self.0.updated_at = Some(at);
         true
     }
 
     /// Notes the prompt with which the agent is continued.
     pub fn sent_on(&mut self, prompt: &str) {
-        self.last_prompt = Some(digest(prompt));
+        self.0.last_prompt = Some(digest(prompt));
     }
 
     /// Ends it, with the reason for people. Returns whether that changed anything.
@@ -433,11 +394,11 @@ impl Session {
         if self.state == SessionState::Ended(ending) {
             return false;
         }
-        self.state = SessionState::Ended(ending);
+        self.0.state = SessionState::Ended(ending);
         // A hook that waits for its background tasks stops waiting.
-        self.tasks_since = None;
-        self.reason = reason.map(onloop_syntax::text::one_line);
-        self.updated_at = Some(at);
+        self.0.tasks_since = None;
+        self.0.reason = reason.map(onloop_syntax::text::one_line);
+        self.0.updated_at = Some(at);
         true
     }
 
@@ -526,8 +487,8 @@ mod tests {
     #[test]
     fn our_own_words_and_the_expanded_command_are_no_new_request() {
         let mut session = session();
-        session.last_prompt = Some(digest("why so slow? 1/10\n"));
-        session.prompt_id = Some("p1".to_owned());
+        session.0.last_prompt = Some(digest("why so slow? 1/10\n"));
+        session.0.prompt_id = Some("p1".to_owned());
         let ours = session.prompted(Timestamp::EPOCH, prompt("why so slow? 1/10"));
         let expanded = Prompt { text: "What is a planner?", id: Some("p1") };
         let expanded = session.prompted(Timestamp::EPOCH, expanded);
@@ -540,11 +501,11 @@ mod tests {
         let id = SessionId::new("s1").unwrap();
         let mut session = Session::of_run(id, Timestamp::EPOCH);
         session.begins_run(Timestamp::EPOCH);
-        session.continuation_count = 4;
+        session.0.continuation_count = 4;
         assert!(session.drives("a", Timestamp::EPOCH) && !session.drives("a", Timestamp::EPOCH));
         assert_eq!((session.begins_run_at, session.continuation_count), (None, 0));
-        session.continuation_count = 4;
-        session.pause = Some(Pause::Question);
+        session.0.continuation_count = 4;
+        session.0.pause = Some(Pause::Question);
         assert!(session.drives("a", Timestamp::EPOCH));
         assert_eq!((session.pause, session.continuation_count), (None, 4));
         session.end(Timestamp::EPOCH, SessionEnding::Done, None);

@@ -1,8 +1,7 @@
 //! Which jobs a plan becomes: steps up to the next decision of a person are one, the decision is
 //! one.
 
-use onloop_run::{Beginning, GateRule, Place, Run, gate_rule};
-use onloop_syntax::time::Timestamp;
+use onloop_run::{Beginning, GateRule, Run, gate_rule};
 use onloop_workflow::{Check, Plan};
 
 /// A job.
@@ -38,17 +37,7 @@ impl CompiledJob {
 
 /// The jobs of `plan`, in order; the last of them ends the run.
 pub(super) fn jobs(plan: &Plan) -> Vec<CompiledJob> {
-    let beginning = Beginning {
-        id: "compiled".to_owned(),
-        place: Place::default(),
-        at: Timestamp::EPOCH,
-        auto_approve: false,
-        reverify: true,
-        review_agent: None,
-        issue: None,
-        issue_text: String::new(),
-        pr_repairs: None,
-    };
+    let beginning = Beginning { id: "compiled".to_owned(), reverify: true, ..Beginning::default() };
     let run = Run::begin(plan, beginning);
     let (mut jobs, mut from) = (Vec::new(), 1);
     for record in &run.steps {

@@ -3,7 +3,7 @@
 
 use super::{HookContext, log, provider_wait, stop};
 use onloop_effect::Exit;
-use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_sessions::handsoff::{Session, SessionId};
 use onloop_sessions::hooks::StopInput;
 use onloop_syntax::text;
@@ -23,15 +23,10 @@ pub(super) async fn waits(
     let running = ids(stop);
     let at = context.io.now();
     let (until, is_new) = sessions
-        .change(&session.id, |session| match session {
-            Some(mut session) => {
-                let before = (session.tasks_since, session.tasks.clone());
-                let until = session.waits_for_tasks(at, &running);
-                let is_new = before.0.is_none() && until.is_some();
-                let changed = before != (session.tasks_since, session.tasks.clone());
-                (SessionChange::when(changed, session), (until, is_new))
-            }
-            None => (SessionChange::Keep, (None, false)),
+        .change_known(&session.id, |session| {
+            let waited = session.tasks_since.is_some();
+            let until = session.waits_for_tasks(at, &running);
+            (until, !waited && until.is_some())
         })
         .await?;
     if is_new {
@@ -78,15 +73,7 @@ pub(super) async fn prompted(context: &HookContext, id: &SessionId) -> Result<()
     if sessions.load(id).await?.is_none_or(|session| session.tasks_since.is_none()) {
         return Ok(());
     }
-    sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                session.tasks_since = None;
-                (SessionChange::Write(Box::new(session)), ())
-            }
-            None => (SessionChange::Keep, ()),
-        })
-        .await
+    sessions.change_known(id, Session::waits_no_longer).await
 }
 
 /// Waits as long as the session does. Returns whether its tasks had their time, and this hook is the
@@ -109,12 +96,12 @@ async fn outlasted(
     }
     let running = ids(stop);
     sessions
-        .change(id, |session| match session {
-            Some(mut session) if waits_still(&session) => {
+        .change_known(id, |session| {
+            let waits = waits_still(session);
+            if waits {
                 session.tasks_had_their_time(&running);
-                (SessionChange::Write(Box::new(session)), true)
             }
-            Some(_) | None => (SessionChange::Keep, false),
+            waits
         })
         .await
 }

@@ -1,18 +1,11 @@
 //! After a tool call: notes the issue, the pull request or the run that it created for the session.
 
 use super::{HookContext, driving, log};
-use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_permission::{Call, Context, explain};
-use onloop_sessions::handsoff::Session;
 use onloop_sessions::handsoff::command::workflow;
+use onloop_sessions::handsoff::{Created, Session};
 use onloop_sessions::hooks::HookAnswer;
-
-/// What `gh` created.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Created {
-    Issue,
-    PullRequest,
-}
 
 pub(super) async fn tool_done(context: &HookContext, call: &Call, output: &str) -> HookAnswer {
     let Some(id) = &context.session else { return HookAnswer::Nothing };
@@ -91,15 +84,12 @@ async fn note(
         return Ok(false);
     }
     let noted = sessions
-        .change(id, |session| match session {
-            Some(mut session) if takes(&session, created) => {
-                match created {
-                    Created::Issue => session.issue_no = Some(number),
-                    Created::PullRequest => session.pr_number = Some(number),
-                }
-                (SessionChange::Write(Box::new(session.clone())), Some(session))
+        .change_known(id, |session| {
+            let takes = takes(session, created);
+            if takes {
+                session.created(created, number);
             }
-            Some(_) | None => (SessionChange::Keep, None),
+            takes.then(|| session.clone())
         })
         .await?;
     match noted {

@@ -6,7 +6,7 @@ use onloop_effect::Io;
 use onloop_engine::session::conversation::{
     self, began_since, driver, is_driven_by_process, not_of_others, of_file, only, set_driver,
 };
-use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_engine::state::store::{Store, StoreError};
 use onloop_permission::{Call, Context, Decision, explain};
 use onloop_run::Run;
@@ -122,12 +122,10 @@ async fn begins(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError>
     let at = sessions.now();
     sessions
         .change(id, |session| {
-            let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
-            if !session.may_drive() {
-                return (SessionChange::Keep, ());
+            let session = session.get_or_insert_with(|| Session::of_run(id.clone(), at));
+            if session.may_drive() {
+                session.begins_run(at);
             }
-            session.begins_run(at);
-            (SessionChange::Write(Box::new(session)), ())
         })
         .await
 }
@@ -142,9 +140,11 @@ async fn tie(
     let at = sessions.now();
     let session = sessions
         .change(id, |session| {
-            let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
-            let changed = session.may_drive() && session.drives(run, at);
-            (SessionChange::when(changed, session.clone()), session)
+            let session = session.get_or_insert_with(|| Session::of_run(id.clone(), at));
+            if session.may_drive() {
+                session.drives(run, at);
+            }
+            session.clone()
         })
         .await?;
     if session.may_drive() && driver(&context.io, run).await.as_ref() != Some(id) {
@@ -235,15 +235,7 @@ async fn note_prompt(
     prompt_id: Option<&str>,
 ) -> Result<(), SessionError> {
     let Some(prompt_id) = prompt_id else { return Ok(()) };
-    sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                session.prompt_id = Some(prompt_id.to_owned());
-                (SessionChange::Write(Box::new(session)), ())
-            }
-            None => (SessionChange::Keep, ()),
-        })
-        .await
+    sessions.change_known(id, |session| session.begun_by(Some(prompt_id))).await
 }
 
 /// The run that a session drives.

@@ -5,7 +5,7 @@ use super::{HookContext, client_rules, driving, keep, log};
 use onloop_documents::session::RememberedAnswer;
 use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
-use onloop_engine::session::files::{SessionChange, Sessions};
+use onloop_engine::session::files::Sessions;
 use onloop_engine::{git::known_to_git, git::links, session::workspace};
 use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, decide};
 use onloop_sessions::handsoff::approval::message;
@@ -325,7 +325,7 @@ async fn context(hook_context: &HookContext) -> Context {
     match sessions.load(id).await {
         Ok(Some(session)) if matches!(session.state, SessionState::Open(_)) => {
             show_life(hook_context, &sessions, &session).await;
-            let workflow = session.workflow;
+            let workflow = session.workflow.clone();
             context.with_session(Some(CallingSession { id: id.to_string(), workflow }))
         }
         Ok(_) | Err(_) => context,
@@ -340,15 +340,7 @@ async fn show_life(hook_context: &HookContext, sessions: &Sessions, session: &Se
     if session.pause.is_some() || silent_ms < limits::SESSION_SIGN_MS {
         return;
     }
-    let noted = sessions
-        .change(&session.id, |session| match session {
-            Some(mut session) => {
-                session.updated_at = Some(at);
-                (SessionChange::Write(Box::new(session)), ())
-            }
-            None => (SessionChange::Keep, ()),
-        })
-        .await;
+    let noted = sessions.change_known(&session.id, |session| session.works(at)).await;
     if let Err(error) = noted {
         log::debug(hook_context, &format!("the session's sign of life is not kept: {error}")).await;
     }

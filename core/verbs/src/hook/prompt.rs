@@ -1,7 +1,7 @@
 //! Before a prompt is sent: it may start a workflow, or pause or resume the session.
 
 use super::{HookContext, background, driving, log};
-use onloop_engine::session::files::{SessionChange, SessionError};
+use onloop_engine::session::files::SessionError;
 use onloop_sessions::handsoff::command::{detect, unread_number};
 use onloop_sessions::handsoff::subject::{PromptSubject, subject};
 use onloop_sessions::handsoff::{Pause, Prompt, PromptEffect, Session, SessionId};
@@ -24,7 +24,7 @@ pub(super) async fn submitted(
         Some(_) if is_begun(context, id, prompt_id).await => return HookAnswer::Nothing,
         Some(started) => {
             let mut session = Session::begin(id.clone(), started, context.io.now());
-            session.prompt_id = prompt_id.map(str::to_owned);
+            session.begun_by(prompt_id);
             begin(context, &session, unread_number(text, &custom)).await
         }
         None => other_prompt(context, id, Prompt { text, id: prompt_id }, typed).await,
@@ -92,17 +92,13 @@ async fn other_prompt(
         return Ok(HookAnswer::Nothing);
     }
     let at = context.io.now();
-    let (effect, session) = sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                let effect = session.prompted(at, prompt);
-                let change = SessionChange::when(effect != PromptEffect::Nothing, session.clone());
-                (change, (effect, Some(session)))
-            }
-            None => (SessionChange::Keep, (PromptEffect::Nothing, None)),
+    let message = sessions
+        .change_known(id, |session| {
+            let effect = session.prompted(at, prompt);
+            said(session, effect)
         })
         .await?;
-    let Some(message) = session.and_then(|session| said(&session, effect)) else {
+    let Some(message) = message else {
         return Ok(HookAnswer::Nothing);
     };
     log::debug(context, &message).await;

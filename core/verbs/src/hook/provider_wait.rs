@@ -8,7 +8,7 @@ use super::{HookContext, log, stop};
 use onloop_agents::AgentErrorKind;
 use onloop_effect::{Exit, Io};
 use onloop_engine::notify;
-use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_sessions::handsoff::provider_wait::{ProviderWait, continuation, lifted_in};
 use onloop_sessions::handsoff::{Session, SessionId, SessionState};
 use onloop_sessions::hooks::{HookAnswer, StopFailure, StopInput};
@@ -133,15 +133,12 @@ async fn give_up(
 ) -> Result<HookAnswer, SessionError> {
     let at = context.io.now();
     let is_new = sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                let is_new = session.failed(at, why);
-                if is_new {
-                    notify::session::enqueue(&mut session, &context.loaded.config);
-                }
-                (SessionChange::when(is_new, session), is_new)
+        .change_known(id, |session| {
+            let is_new = session.failed(at, why);
+            if is_new {
+                notify::session::enqueue(session, &context.loaded.config);
             }
-            None => (SessionChange::Keep, false),
+            is_new
         })
         .await?;
     if is_new {
@@ -163,15 +160,12 @@ async fn wait_out(
     let why = format!("the model's service does not serve it: {}", words(failure));
     let at = io.now();
     let wait = sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                let wait = session.refused(at, &why, lifted);
-                if matches!(wait, Some(ProviderWait::TooLong(_))) {
-                    notify::session::enqueue(&mut session, &context.loaded.config);
-                }
-                (SessionChange::when(wait.is_some(), session), wait)
+        .change_known(id, |session| {
+            let wait = session.refused(at, &why, lifted);
+            if matches!(wait, Some(ProviderWait::TooLong(_))) {
+                notify::session::enqueue(session, &context.loaded.config);
             }
-            None => (SessionChange::Keep, None),
+            wait
         })
         .await?;
     let until = match wait {
@@ -188,13 +182,11 @@ async fn wait_out(
     }
     let at_end = io.now();
     let said = sessions
-        .change(id, |session| match session {
-            Some(mut session) if session.still_waits(until) => {
+        .change_known(id, |session| {
+            session.still_waits(until).then(|| {
                 session.served_again(at_end);
-                let words = continuation(&session, at_end.millis_since(at));
-                (SessionChange::Write(Box::new(session)), Some(words))
-            }
-            Some(_) | None => (SessionChange::Keep, None),
+                continuation(session, at_end.millis_since(at))
+            })
         })
         .await?;
     if said.is_some() {

@@ -7,7 +7,7 @@ use crate::pull_request::of_session;
 use onloop_engine::notify;
 use onloop_engine::notify::session::NotificationContext;
 use onloop_engine::run::instruction::instruction;
-use onloop_engine::session::files::{SessionChange, SessionError, Sessions};
+use onloop_engine::session::files::{SessionError, Sessions};
 use onloop_engine::session::supervisor::{self, Supervision};
 use onloop_engine::state::session_places;
 use onloop_run::Run;
@@ -73,7 +73,7 @@ pub(super) async fn decide(
         return Ok(HookAnswer::Nothing);
     };
     let ended = matches!(session.state, SessionState::Ended(_));
-    if ended && !is_of_run(&session) {
+    if ended && !session.is_of_run() {
         note_edited_end(context, sessions, &session).await?;
         return Ok(HookAnswer::Nothing);
     }
@@ -84,14 +84,14 @@ pub(super) async fn decide(
         Driven::Run(run) if session.works_on(&run) => {
             return by_record(context, sessions, id, &run, stop).await;
         }
-        Driven::ByProcess if is_of_run(&session) => return Ok(HookAnswer::Nothing),
+        Driven::ByProcess if session.is_of_run() => return Ok(HookAnswer::Nothing),
         Driven::TakenOver { run, by } => {
             let told = let_go(context, sessions, id, (&run, &by)).await?;
-            if is_of_run(&session) {
+            if session.is_of_run() {
                 return Ok(told);
             }
         }
-        Driven::Over if is_of_run(&session) && !ended => {
+        Driven::Over if session.is_of_run() && !ended => {
             end(sessions, id, SessionEnding::Done, "its run is over, or gone").await?;
             return Ok(HookAnswer::Nothing);
         }
@@ -102,7 +102,7 @@ pub(super) async fn decide(
         expect_nothing(sessions, id).await?;
     }
     match session {
-        session if ended || session.pause.is_some() || is_of_run(&session) => {
+        session if ended || session.pause.is_some() || session.is_of_run() => {
             Ok(HookAnswer::Nothing)
         }
         session => by_workflow(context, sessions, &session, stop).await,
@@ -119,15 +119,7 @@ async fn note_edited_end(
         return Ok(());
     }
     let reason = "its file says so";
-    sessions
-        .change(&session.id, |session| match session {
-            Some(mut session) => {
-                session.reason = Some(reason.to_owned());
-                (SessionChange::Write(Box::new(session)), ())
-            }
-            None => (SessionChange::Keep, ()),
-        })
-        .await?;
+    sessions.change_known(&session.id, |session| session.ended_by_edit(reason)).await?;
     log::debug(context, &format!("ended as {}: {reason}", session.state.as_str())).await;
     Ok(())
 }
@@ -142,25 +134,10 @@ async fn note_removed_file(context: &HookContext, sessions: &Sessions, id: &Sess
     }
 }
 
-fn is_of_run(session: &Session) -> bool {
-    session.workflow == Session::RUN
-}
-
 /// What the turn has begun would be there by now; what somebody else begins later is not meant.
 async fn expect_nothing(sessions: &Sessions, id: &SessionId) -> Result<(), SessionError> {
     let at = sessions.now();
-    sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                session.begins_run_at = None;
-                if is_of_run(&session) && session.run_id.is_none() {
-                    session.end(at, SessionEnding::Done, Some("it began no run"));
-                }
-                (SessionChange::Write(Box::new(session)), ())
-            }
-            None => (SessionChange::Keep, ()),
-        })
-        .await
+    sessions.change_known(id, |session| session.begins_no_run(at)).await
 }
 
 /// Another conversation drives the run now. A person is told once.
@@ -173,15 +150,11 @@ async fn let_go(
     let at = sessions.now();
     let reason = format!("run {run} is driven by session {by} now");
     sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                session.lets_go(at, &reason);
-                if is_of_run(&session) {
-                    session.end(at, SessionEnding::Done, Some(&reason));
-                }
-                (SessionChange::Write(Box::new(session)), ())
+        .change_known(id, |session| {
+            session.lets_go(at, &reason);
+            if session.is_of_run() {
+                session.end(at, SessionEnding::Done, Some(&reason));
             }
-            None => (SessionChange::Keep, ()),
         })
         .await?;
     log::debug(context, &reason).await;
@@ -195,15 +168,7 @@ async fn end(
     reason: &str,
 ) -> Result<(), SessionError> {
     let at = sessions.now();
-    sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                let changed = session.end(at, ending, Some(reason));
-                (SessionChange::when(changed, session), ())
-            }
-            None => (SessionChange::Keep, ()),
-        })
-        .await
+    sessions.change_known(id, |session| session.end(at, ending, Some(reason))).await.map(drop)
 }
 
 async fn by_record(
@@ -227,11 +192,15 @@ async fn by_record(
     let (of, program) = (prompt::run_title(run), context.program_line().await);
     let said = sessions
         .change(id, |session| {
-            let mut session = session.unwrap_or_else(|| Session::of_run(id.clone(), at));
-            session.drive(run, at);
-            let before = session.reason.clone();
-            let verdict = session.stopped(at, &facts);
-            settle(context, sessions, (session, before), verdict, |session, facts| {
+            let mut stopped = session.clone().unwrap_or_else(|| Session::of_run(id.clone(), at));
+            stopped.drive(run, at);
+            let before = stopped.reason.clone();
+            let verdict = stopped.stopped(at, &facts);
+            if verdict == StopVerdict::Rest {
+                return Said::Nothing;
+            }
+            let stopped = session.insert(stopped);
+            settle(context, sessions, (stopped, before), verdict, |session, facts| {
                 prompt::naming(&prompt::framed(session, facts, &of, &body), program.as_deref())
             })
         })
@@ -254,8 +223,7 @@ async fn by_workflow(
     let template = template(context, &before.workflow).await;
     let (at, program) = (context.io.now(), context.program_line().await);
     let mut said = sessions
-        .change(id, |session| {
-            let Some(mut session) = session else { return (SessionChange::Keep, Said::Nothing) };
+        .change_known(id, |session| {
             let before = session.reason.clone();
             let verdict = session.stopped(at, &facts);
             settle(context, sessions, (session, before), verdict, |session, facts| {
@@ -297,13 +265,10 @@ async fn by_pull_request(
     }
     let at = sessions.now();
     sessions
-        .change(&session.id, |session| match session {
-            Some(mut session) => {
-                let changed = session.end(at, SessionEnding::Done, Some(&reason));
-                notify::session::enqueue(&mut session, &context.loaded.config);
-                (SessionChange::when(changed, session), ())
+        .change_known(&session.id, |session| {
+            if session.end(at, SessionEnding::Done, Some(&reason)) {
+                notify::session::enqueue(session, &context.loaded.config);
             }
-            None => (SessionChange::Keep, ()),
         })
         .await?;
     let message = format!("session {} is done: {reason}", session.id);
@@ -313,15 +278,7 @@ async fn by_pull_request(
 
 /// Remembers what the agent is told in the end.
 async fn sent_on(sessions: &Sessions, id: &SessionId, prompt: &str) -> Result<(), SessionError> {
-    sessions
-        .change(id, |session| match session {
-            Some(mut session) => {
-                session.sent_on(prompt);
-                (SessionChange::Write(Box::new(session)), ())
-            }
-            None => (SessionChange::Keep, ()),
-        })
-        .await
+    sessions.change_known(id, |session| session.sent_on(prompt)).await
 }
 
 /// What the supervisor would say, if there is one. The count is on disk by now, so that
@@ -351,9 +308,15 @@ async fn supervised(
 }
 
 /// What came of a stop.
+#[derive(Default)]
 enum Said {
+    #[default]
     Nothing,
-    Continue { prompt: String, number: u32, maximum: u32 },
+    Continue {
+        prompt: String,
+        number: u32,
+        maximum: u32,
+    },
     Over(String),
 }
 
@@ -361,26 +324,25 @@ enum Said {
 fn settle(
     context: &HookContext,
     sessions: &Sessions,
-    (mut session, before): (Session, Option<String>),
+    (session, before): (&mut Session, Option<String>),
     verdict: StopVerdict,
     render: impl FnOnce(&Session, PromptFacts<'_>) -> String,
-) -> (SessionChange, Said) {
+) -> Said {
     match verdict {
-        StopVerdict::Rest => (SessionChange::Keep, Said::Nothing),
+        StopVerdict::Rest => Said::Nothing,
         StopVerdict::End(why) => {
             if session.reason != before {
-                notify::session::enqueue(&mut session, &context.loaded.config);
+                notify::session::enqueue(session, &context.loaded.config);
             }
-            let message = format!("session {} is not continued: {why}", session.id);
-            (SessionChange::Write(Box::new(session)), Said::Over(message))
+            Said::Over(format!("session {} is not continued: {why}", session.id))
         }
         StopVerdict::Continue { number, maximum } => {
             let file = sessions.file(&session.id);
             let resume = context.host.resume_command(session.id.as_str());
             let facts = PromptFacts { number, maximum, file: &file, resume: &resume, plan: None };
-            let prompt = render(&session, facts);
+            let prompt = render(session, facts);
             session.sent_on(&prompt);
-            (SessionChange::Write(Box::new(session)), Said::Continue { prompt, number, maximum })
+            Said::Continue { prompt, number, maximum }
         }
     }
 }

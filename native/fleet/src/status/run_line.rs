@@ -178,13 +178,7 @@ mod tests {
         let beginning = Beginning {
             id: "greet-20260320T212315Z".to_owned(),
             place: Place { execution_root: "/w".to_owned(), ..Place::default() },
-            at: Timestamp::EPOCH,
-            auto_approve: false,
-            reverify: false,
-            review_agent: None,
-            issue: None,
-            issue_text: String::new(),
-            pr_repairs: None,
+            ..Beginning::default()
         };
         let run = Run::begin(&plan.expect("a plan"), beginning);
         let (mut bytes, mut head) = ledger::begin(Timestamp::EPOCH, &run, &Origin::Begun, None);

@@ -3,9 +3,8 @@
 
 use onloop_core::run::{
     Beginning, CheckResult, CheckVerdict, Disposition, Event, FinishOutcome, GateDecision, Mode,
-    Next, Place, Question, Run, Verdict,
+    Next, Question, Run, Verdict,
 };
-use onloop_core::time::Timestamp;
 use onloop_core::workflow::{self, Budgets};
 
 /// `docs/transitions.md`.
@@ -204,14 +203,9 @@ fn begin(gate: &str, review_agent: Option<&str>) -> Run {
         &plan,
         Beginning {
             id: "example-19700101T000000Z".to_owned(),
-            place: Place::default(),
-            at: Timestamp::EPOCH,
-            auto_approve: false,
             reverify: true,
             review_agent: review_agent.map(str::to_owned),
-            issue: None,
-            issue_text: String::new(),
-            pr_repairs: None,
+            ..Beginning::default()
         },
     )
 }

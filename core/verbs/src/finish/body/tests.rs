@@ -1,7 +1,7 @@
 //! Nothing that others wrote becomes a part of the text.
 
 use super::*;
-use onloop_run::{Beginning, CheckResult, Event, Measured, Place, Verdict, Warning};
+use onloop_run::{Beginning, CheckResult, Event, Measured, Verdict, Warning};
 use onloop_syntax::time::Timestamp;
 use onloop_workflow::parse;
 use proptest::prelude::*;
@@ -79,14 +79,9 @@ fn run_with(words: &[String; 5]) -> Run {
     let plan = parse("hotl-workflow-a.md", FILE.as_bytes()).plan.expect("it is one");
     let beginning = Beginning {
         id: "a-1".to_owned(),
-        place: Place::default(),
-        at: Timestamp::EPOCH,
-        auto_approve: false,
-        reverify: false,
         review_agent: Some("codex".to_owned()),
         issue: Some(ISSUE.to_owned()),
-        issue_text: String::new(),
-        pr_repairs: None,
+        ..Beginning::default()
     };
     let mut run = Run::begin(&plan, beginning);
     let mut adopted = plan.clone().into_parts();

@@ -2,23 +2,12 @@
 
 use super::*;
 use crate::finish::context::Worktree;
-use onloop_run::{Beginning, Place};
-use onloop_syntax::time::Timestamp;
+use onloop_run::Beginning;
 use onloop_workflow::Plan;
 
 fn run() -> Run {
     let plan = Plan::example("x", Vec::new());
-    let beginning = Beginning {
-        id: "x-1".to_owned(),
-        place: Place::default(),
-        at: Timestamp::EPOCH,
-        auto_approve: false,
-        reverify: false,
-        review_agent: None,
-        issue: None,
-        issue_text: String::new(),
-        pr_repairs: None,
-    };
+    let beginning = Beginning { id: "x-1".to_owned(), ..Beginning::default() };
     Run::begin(&plan, beginning)
 }
 
