@@ -203,16 +203,19 @@ fn import_step(step: &mut Members) {
     }
 }
 
-/// `hotl-rt` says only in words that a person has to look.
+/// `hotl-rt` says only in words what blocks a step.
 fn import_block(step: &mut Members) {
     let reason = step.get("block_reason").and_then(Value::as_str).unwrap_or_default().to_owned();
-    if let Some(prompt) = reason.strip_prefix("human review required") {
-        let prompt = prompt.trim_start_matches(':').trim();
-        let review = json!({ "state": "required", "prompt": prompt });
-        step.insert("human_review".to_owned(), review);
-    } else if reason == "human review rejected" {
-        step.insert("human_review".to_owned(), json!({ "state": "rejected" }));
-    } else if step.get("block_reason").is_some_and(Value::is_null) {
+    let block = match reason.strip_prefix("human review required") {
+        Some(prompt) => {
+            let prompt = prompt.trim_start_matches(':').trim();
+            json!({ "what": "human_review", "prompt": prompt })
+        }
+        None if reason == "human review rejected" => json!({ "what": "review_rejected" }),
+        None => json!({ "what": "other" }),
+    };
+    step.insert("blocked_by".to_owned(), block);
+    if step.get("block_reason").is_some_and(Value::is_null) {
         step.insert("block_reason".to_owned(), json!(""));
     }
 }

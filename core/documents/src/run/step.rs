@@ -56,7 +56,7 @@ pub(super) struct StoredStep {
     failure_reason: Option<String>,
     block_reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    human_review: Option<StoredReview>,
+    blocked_by: Option<StoredBlock>,
     last_failure: Option<Box<LastFailure>>,
 }
 
@@ -71,12 +71,13 @@ words! {
     }
 }
 
-/// The review by a person for which a step is blocked.
+/// What blocks a step, beside the words for it.
 #[derive(Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-pub(super) enum StoredReview {
-    Required { prompt: String },
-    Rejected,
+#[serde(tag = "what", rename_all = "snake_case")]
+enum StoredBlock {
+    HumanReview { prompt: String },
+    ReviewRejected,
+    Other,
 }
 
 /// What verifies a step: one check, or several as `multi`.
@@ -152,12 +153,16 @@ impl StoredStep {
             StepStatus::Failed { reason } => (StepWord::Failed, None, Some(reason.clone()), None),
             StepStatus::Blocked(reason) => (StepWord::Blocked, None, None, Some(reason.text())),
         };
-        let human_review = match &record.status {
+        let blocked_by = match &record.status {
             StepStatus::Blocked(BlockReason::HumanReview { prompt }) => {
-                Some(StoredReview::Required { prompt: prompt.clone() })
+                Some(StoredBlock::HumanReview { prompt: prompt.clone() })
             }
-            StepStatus::Blocked(BlockReason::ReviewRejected) => Some(StoredReview::Rejected),
-            _ => None,
+            StepStatus::Blocked(BlockReason::ReviewRejected) => Some(StoredBlock::ReviewRejected),
+            StepStatus::Blocked(BlockReason::Other(_)) => Some(StoredBlock::Other),
+            StepStatus::Pending
+            | StepStatus::InProgress(_)
+            | StepStatus::Done
+            | StepStatus::Failed { .. } => None,
         };
         StoredStep {
             number: step.number,
@@ -190,7 +195,7 @@ impl StoredStep {
             fork: record.fork.clone().map(Box::new),
             failure_reason,
             block_reason,
-            human_review,
+            blocked_by,
             last_failure: record.last_failure.clone().map(Box::new),
         }
     }
@@ -245,11 +250,15 @@ impl StoredStep {
                 StepWord::Failed => {
                     StepStatus::Failed { reason: needed(self.failure_reason, "failure_reason")? }
                 }
-                StepWord::Blocked => StepStatus::Blocked(match self.human_review {
-                    Some(StoredReview::Required { prompt }) => BlockReason::HumanReview { prompt },
-                    Some(StoredReview::Rejected) => BlockReason::ReviewRejected,
-                    None => BlockReason::Other(needed(self.block_reason, "block_reason")?),
-                }),
+                StepWord::Blocked => {
+                    let reason = needed(self.block_reason, "block_reason")?;
+                    let missing = || bad("blocked_by", "it is missing".to_owned());
+                    StepStatus::Blocked(match self.blocked_by.ok_or_else(missing)? {
+                        StoredBlock::HumanReview { prompt } => BlockReason::HumanReview { prompt },
+                        StoredBlock::ReviewRejected => BlockReason::ReviewRejected,
+                        StoredBlock::Other => BlockReason::Other(reason),
+                    })
+                }
             },
             attempts: self.attempts,
             uncounted: self.uncounted_attempts,
