@@ -223,6 +223,16 @@ fn names_server(name: &str, value: &str) -> bool {
         || is_production
 }
 
+/// Whether a variable that names a zone, a language or a terminal names a file outside of the system's
+/// folder of these.
+fn names_file(name: &str, value: &Arg) -> bool {
+    let names_data = matches!(name, "TZ" | "LANG" | "LANGUAGE" | "TERM") || name.starts_with("LC_");
+    let is_file = |value: &str| {
+        value.starts_with(['/', ':', '~']) || value.split(['/', ':']).any(|part| part == "..")
+    };
+    names_data && value.known().is_none_or(is_file)
+}
+
 /// Judges setting `name` to `value`; `None` when it is harmless.
 pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
     let quiet = matches!(name, "PAGER" | "GIT_PAGER" | "GH_PAGER" | "MANPAGER")
@@ -238,6 +248,10 @@ pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
         _ if value.known().is_some_and(|value| names_server(name, value)) => {
             let reason = format!("`{name}` names a server that others use");
             Some(Finding::ask(Rule::Environment, reason).for_good())
+        }
+        Effect::Harmless if names_file(name, value) => {
+            let reason = format!("`{name}` may name a file that programs read");
+            Some(Finding::containable(Rule::Environment, reason))
         }
         Effect::Harmless => None,
         Effect::SkipsHooks => {

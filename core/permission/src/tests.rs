@@ -535,6 +535,22 @@ fn a_secret_is_followed_from_variable_to_variable() {
 }
 
 #[test]
+fn a_zone_or_a_language_is_a_name_and_not_a_file() {
+    for (line, decision) in [
+        ("TZ=Europe/Berlin date", Decision::Allow),
+        ("LC_ALL=C.UTF-8 sort a.txt", Decision::Allow),
+        ("LANGUAGE=de:en ls", Decision::Allow),
+        ("TZ=~/.netrc date", Decision::Ask),
+        ("TZ=:/etc/x date", Decision::Ask),
+        ("LANGUAGE=de:../../a ls", Decision::Ask),
+        ("LANG=$x ls", Decision::Ask),
+    ] {
+        let context = Context::new("/srv/repo");
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
+
+#[test]
 fn what_follows_a_pattern_may_be_a_later_operand() {
     for (line, decision) in [
         ("rg --context-separator *.txt ~", Decision::Ask),
