@@ -535,6 +535,25 @@ fn a_secret_is_followed_from_variable_to_variable() {
 }
 
 #[test]
+fn a_push_to_a_protected_branch_asks_whatever_is_checked_out() {
+    for (branch, line, decision) in [
+        (Some("main"), "git push", Decision::Ask),
+        (Some("main"), "git push -u origin HEAD", Decision::Ask),
+        (Some("main"), "git push origin main", Decision::Ask),
+        (Some("topic"), "git push origin topic:release/2", Decision::Ask),
+        (None, "git push origin main", Decision::Ask),
+        (Some("topic"), "git push", Decision::Allow),
+        (Some("topic"), "git push -u origin HEAD", Decision::Allow),
+        (Some("feature/live-search"), "git push origin feature/live-search", Decision::Allow),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        context.git_branch = branch.map(str::to_owned);
+        context.confined = true;
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{branch:?} {line}");
+    }
+}
+
+#[test]
 fn a_zone_or_a_language_is_a_name_and_not_a_file() {
     for (line, decision) in [
         ("TZ=Europe/Berlin date", Decision::Allow),

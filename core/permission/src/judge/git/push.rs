@@ -6,8 +6,7 @@ use super::{REMOTES, is_branch};
 use crate::expand::{Arg, shown};
 use crate::verdict::{Finding, Rule};
 
-/// Words in the names of branches that others build on, or that are deployed; pushing another branch
-/// over one asks.
+/// Words in the names of branches that others build on, or that are deployed; pushing to one asks.
 const PROTECTED: [&str; 23] = [
     "main",
     "master",
@@ -60,6 +59,11 @@ pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     if judge.seen.switched && (refs.is_empty() || refs.iter().any(|arg| is_current(arg))) {
         judge.ask(parsed, "pushes the branch that the line switches to");
+    }
+    if refs.is_empty()
+        && let Some(branch) = judge.context.git_branch.as_deref().filter(|name| is_protected(name))
+    {
+        judge.ask(parsed, &format!("pushes the protected branch `{branch}`"));
     }
     for refspec in refs {
         push_refspec(judge, parsed, refspec, forced, lease);
@@ -115,11 +119,12 @@ fn push_refspec(
     {
         judge.ask(parsed, "pushes something else than a branch");
     }
-    let pushed = target.unwrap_or(source);
-    let known = branch.is_some();
-    if is_protected(pushed) && !own && (known || target.is_some_and(|t| short(t) != short(source)))
-    {
-        judge.ask(parsed, &format!("pushes `{source}` over the protected branch `{pushed}`"));
+    let pushed = match target.unwrap_or(source) {
+        "HEAD" => branch.unwrap_or("HEAD"),
+        pushed => pushed,
+    };
+    if is_protected(pushed) {
+        judge.ask(parsed, &format!("pushes `{source}` to the protected branch `{pushed}`"));
     }
 }
 
