@@ -554,6 +554,26 @@ fn a_push_to_a_protected_branch_asks_whatever_is_checked_out() {
 }
 
 #[test]
+fn a_task_that_loses_a_database_or_deploys_asks_also_in_a_sandbox() {
+    for (line, decision) in [
+        ("rake db:drop", Decision::Ask),
+        ("bundle exec rake db:reset", Decision::Ask),
+        ("npm run db-wipe", Decision::Ask),
+        ("npx @railway/cli up", Decision::Ask),
+        ("npx @railway/cli@3 up", Decision::Ask),
+        ("skaffold run", Decision::Ask),
+        ("skaffold dev", Decision::Allow),
+        ("npx @nestjs/cli generate x", Decision::Allow),
+        ("npm run reset", Decision::Allow),
+        ("rake db:setup", Decision::Allow),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        context.confined = true;
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
+
+#[test]
 fn a_zone_or_a_language_is_a_name_and_not_a_file() {
     for (line, decision) in [
         ("TZ=Europe/Berlin date", Decision::Allow),

@@ -54,13 +54,17 @@ const LEAVES: [&str; 13] = [
 ];
 /// Words that say so only as a whole.
 const LEAVES_AS_A_WORD: [&str; 4] = ["prod", "push", "ship", "apply"];
+/// Words that say beside the word for a database that its data are lost.
+const LOSES_DATA: [&str; 5] = ["drop", "reset", "purge", "wipe", "truncate"];
 
 /// Whether the name of a task or script says that it sends something away.
 pub(super) fn leaves_the_machine(name: &str) -> bool {
     let lower = name.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     name.contains(HOLE)
-        || words.any(|word| {
+        || has(&["db", "database"]) && has(&LOSES_DATA)
+        || words.iter().any(|word| {
             LEAVES.iter().any(|begin| word.starts_with(begin))
                 || LEAVES_AS_A_WORD.contains(&word)
                 || word.contains("migrat")
@@ -350,7 +354,10 @@ impl Judge<'_> {
             first.text = "onloop".to_owned();
         } else if first.known().is_some() && !first.text.starts_with(['.', '/']) {
             let scoped = first.text.strip_prefix('@').and_then(|name| name.split_once('/'));
-            let name = scoped.map_or(first.text.as_str(), |(_, name)| name);
+            // `@railway/cli` is the program `railway`.
+            let name = scoped.map_or(first.text.as_str(), |(scope, name)| {
+                if name.split('@').next() == Some("cli") { scope } else { name }
+            });
             first.text = name.split('@').next().unwrap_or_default().to_owned();
         }
         self.command(&[&[first][..], rest].concat(), None);

@@ -184,7 +184,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     ),
     program("mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkswap", Destroys, "erases disks"),
     program("dd", Changes, "copies blocks").check(files::dd),
-    program("rsync scp sftp", Connects, "copies files between machines"),
+    program("rsync scp sftp lftp", Connects, "copies files between machines"),
     program("tar bsdtar", Changes, "packs and unpacks archives").any_options().check(files::tar),
     program(
         "zip unzip gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd 7z 7za cpio",

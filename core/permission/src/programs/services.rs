@@ -139,7 +139,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("aws", Connects, "talks to a cloud").any_options().check(network::cloud),
     program(
         "pulumi ansible ansible-playbook vagrant packer serverless sls sam cdk flyctl fly heroku \
-         vercel netlify wrangler firebase supabase railway",
+         vercel netlify wrangler firebase supabase railway \
+         skaffold tilt",
         Publishes,
         "changes infrastructure",
     )
