@@ -1,6 +1,6 @@
 //! What `strace -f -y` writes, as far as it says what was opened, run and refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a process and its children have done.
 #[derive(Debug, Default)]
@@ -20,13 +20,11 @@ pub(super) struct Trace {
 /// Reads what was written about calls. Lines of other forms are about signals and ends.
 pub(super) fn read(text: &str) -> Trace {
     let mut trace = Trace::default();
-    for line in text.lines() {
-        // The number of the process, then the call.
-        let call = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+    for call in calls(text) {
         let Some((name, rest)) = call.split_once('(') else { continue };
         let Some((arguments, result)) = rest.rsplit_once(" = ") else { continue };
         if result.contains("EROFS") {
-            trace.refused.push(call.to_owned());
+            trace.refused.push(call.clone());
         }
         match name {
             "execve" | "execveat" if result.starts_with('0') => {
@@ -47,6 +45,28 @@ pub(super) fn read(text: &str) -> Trace {
         }
     }
     trace
+}
+
+/// The calls without the numbers of their processes. A call during which another process did something
+/// is written in two parts.
+fn calls(text: &str) -> Vec<String> {
+    let mut begun = BTreeMap::new();
+    let mut calls = Vec::new();
+    for line in text.lines() {
+        let call = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let process = &line[..line.len() - call.len()];
+        let call = call.trim_start();
+        if let Some(first) = call.strip_suffix(" <unfinished ...>") {
+            begun.insert(process, first);
+        } else if let Some((_, rest)) =
+            call.strip_prefix("<... ").and_then(|call| call.split_once(" resumed>"))
+        {
+            calls.push(format!("{}{rest}", begun.remove(process).unwrap_or_default()));
+        } else {
+            calls.push(call.to_owned());
+        }
+    }
+    calls
 }
 
 /// The address in the arguments of a call about a socket; `None` for questions to the system itself:
@@ -71,7 +91,9 @@ fn calls_are_read_as_they_are_written() {
         "12 execve(\"/usr/bin/cat\", [\"cat\", \"a b\"], 0x7ff /* 3 vars */) = 0\n\
          12 execve(\"/usr/local/bin/x\", [\"x\"], 0x7ff /* 3 vars */) = -1 ENOENT (No such file)\n\
          12 openat(AT_FDCWD</w>, \"a.txt\", O_RDONLY|O_CLOEXEC) = 3</w/a.txt>\n\
+         12 openat(AT_FDCWD</w>, \"b.txt\", O_RDONLY <unfinished ...>\n\
          13 openat(AT_FDCWD</w>, \".\", O_RDONLY|O_DIRECTORY) = 4</w>\n\
+         12 <... openat resumed>)            = 5</w/b.txt>\n\
          13 openat(AT_FDCWD</w>, \"new\", O_WRONLY|O_CREAT, 0666) = 4</w/new>\n\
          13 openat(AT_FDCWD</w>, \"/etc/x\", O_WRONLY|O_CREAT, 0666) = -1 EROFS (Read-only)\n\
          13 openat(AT_FDCWD</w>, \"none\", O_RDONLY) = -1 ENOENT (No such file or directory)\n\
@@ -82,7 +104,7 @@ fn calls_are_read_as_they_are_written() {
          12 +++ exited with 0 +++\n",
     );
     assert_eq!(trace.programs, ["/usr/bin/cat"]);
-    assert_eq!(trace.read.into_iter().collect::<Vec<_>>(), ["/w/a.txt"]);
+    assert_eq!(trace.read.into_iter().collect::<Vec<_>>(), ["/w/a.txt", "/w/b.txt"]);
     assert_eq!(trace.folders.into_iter().collect::<Vec<_>>(), ["/w"]);
     assert_eq!(trace.refused.len(), 1);
     assert_eq!(trace.connected.len(), 1);
