@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
-use crate::sources;
 use crate::stage::Stop;
 use crate::tally::Tally;
+use crate::{runner, sources};
 
 /// One cargo command, run in the root of the workspace.
 #[derive(Debug)]
@@ -44,8 +44,16 @@ impl Cargo {
         if status.success() { Ok(Tally::default()) } else { Err(self.failed().into()) }
     }
 
-    /// Runs it in plain view and counts the tests it reports.
-    pub(crate) fn test(self) -> Result<Tally, Stop> {
+    /// Runs its tests in plain view and counts them: also those that say `ignore`, where `is_long`.
+    pub(crate) fn tests(self, is_long: bool) -> Result<Tally, Stop> {
+        let cargo = match is_long {
+            true => self.env(runner::LONG_VARIABLE, "1").args("-- --include-ignored"),
+            false => self,
+        };
+        Ok(cargo.counted()?.judged(is_long)?)
+    }
+
+    fn counted(self) -> Result<Tally, Stop> {
         let mut child = self
             .command()
             .stdout(Stdio::piped())

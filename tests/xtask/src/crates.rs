@@ -2,7 +2,7 @@
 
 use crate::cargo::Cargo;
 use crate::sources::{SourceFile, Sources};
-use crate::stage::{Stop, seeded, tested};
+use crate::stage::{Stop, seeded};
 use crate::tally::Tally;
 
 /// A crate of the workspace.
@@ -42,12 +42,12 @@ fn packages(manifests: &[SourceFile]) -> Vec<Package> {
 }
 
 /// Checks these crates alone.
-pub(crate) fn check(names: &[String]) -> Result<Tally, Stop> {
+pub(crate) fn check(names: &[String], is_long: bool) -> Result<Tally, Stop> {
     let select = |cargo: Cargo| names.iter().fold(cargo, |cargo, name| cargo.arg("-p").arg(name));
     select(Cargo::new("fmt --check")).run()?;
     let clippy = select(Cargo::new("clippy --locked --all-targets --all-features"));
     clippy.args("-- -D warnings").run()?;
-    tested(select(seeded("test --locked --no-fail-fast --all-features")).test()?)
+    select(seeded("test --locked --no-fail-fast --all-features")).tests(is_long)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::cargo::Cargo;
 use crate::command::target_folder;
 use crate::stage::Stop;
 use crate::tally::Tally;
-use crate::{pinned, sources};
+use crate::{pinned, runner, sources};
 
 /// Test programs of the fleet that need the engine. `latency` measures, and is for a quiet machine.
 const NEED_ENGINE: [&str; 4] = ["restate", "up", "document", "chaos"];
@@ -19,5 +19,5 @@ pub(crate) fn test() -> Result<Tally, Stop> {
     let server = engine.join("node_modules/.bin/restate-server").display().to_string();
     let tests = Cargo::new("test --locked --no-fail-fast --workspace");
     let tests = NEED_ENGINE.iter().fold(tests, |tests, name| tests.arg("--test").arg(name));
-    tests.args("-- --nocapture").env(VARIABLE, &server).test()
+    tests.env(VARIABLE, &server).env("RUST_TEST_NOCAPTURE", "1").tests(runner::is_long())
 }

@@ -127,7 +127,7 @@ fn simulate(minutes: u32) -> bool {
 /// Runs the crates, then the stages, or everything where nothing is named. Whether all of it passed.
 fn perform(wish: Wish) -> Result<bool, String> {
     if !wish.crates.is_empty() {
-        if let Err(stop) = crates::check(&wish.crates) {
+        if let Err(stop) = crates::check(&wish.crates, wish.is_long) {
             eprintln!("{}", stop.why);
             return Ok(false);
         }
@@ -153,7 +153,7 @@ fn usage() -> String {
     let mut text = String::from(
         "usage: ./test [--all] [CRATE|FOLDER|STAGE]…
 
-Without a name it runs all stages, side by side. `--all` adds the long rounds.
+Without a name it runs all stages, side by side. `--all` leaves no test out.
 A crate, or a folder such as `core`, gets its format, lints and tests.
 
 ",

@@ -16,7 +16,7 @@ use crate::summary::{self, Entry, Outcome};
 use crate::tally::Tally;
 
 /// Tells stages and tests to run their long rounds.
-const LONG_VARIABLE: &str = "ONLOOP_TEST_ALL";
+pub(crate) const LONG_VARIABLE: &str = "ONLOOP_TEST_ALL";
 /// Longest time of a stage, and of one with long rounds. One that hangs is named before a whole run has
 /// taken too long.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
@@ -214,7 +214,7 @@ pub(crate) fn perform_here(stage: &Stage) -> bool {
     let time = summary::duration(started.elapsed());
     match result {
         Ok(tests) if tests.passed > 0 => {
-            println!("{}: {} tests passed in {time}", stage.name, tests.passed);
+            println!("{}: {} tests passed in {time}{}", stage.name, tests.passed, tests.left_out());
             true
         }
         Ok(_) => {

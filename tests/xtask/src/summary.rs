@@ -72,7 +72,8 @@ pub(crate) fn render(entries: &[Entry], elapsed: Duration) -> String {
         }
     }
     if tests != Tally::default() {
-        text.push_str(&format!("\ntests: {} passed, {} failed\n", tests.passed, tests.failed));
+        let (passed, failed, left_out) = (tests.passed, tests.failed, tests.left_out());
+        text.push_str(&format!("\ntests: {passed} passed, {failed} failed{left_out}\n"));
     }
     text
 }
@@ -113,7 +114,7 @@ mod tests {
             Entry {
                 name: "test",
                 elapsed: Duration::from_millis(1500),
-                tests: Tally { passed: 3, failed: 1, ignored: 0 },
+                tests: Tally { passed: 3, failed: 1, ignored: 2 },
                 outcome: Outcome::Failed("failed: cargo test".to_owned()),
                 failures: vec!["a::b".to_owned()],
             },
@@ -128,7 +129,7 @@ total               2.5 s
 failed in test:
   a::b
 
-tests: 3 passed, 1 failed
+tests: 3 passed, 1 failed, 2 only with --all
 ";
         assert_eq!(render(&entries, Duration::from_millis(2500)), expected);
     }

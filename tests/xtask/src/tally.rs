@@ -17,6 +17,25 @@ impl Tally {
         Tally::of_rust(line).or_else(|| Tally::of_node(line))
     }
 
+    /// A run without a test shows nothing. With `--all`, nor does a test that did not run.
+    pub(crate) fn judged(self, is_long: bool) -> Result<Tally, String> {
+        if self.passed == 0 {
+            return Err("no test was run".to_owned());
+        }
+        if is_long && self.ignored > 0 {
+            return Err(format!("{} tests were not run; run or remove them", self.ignored));
+        }
+        Ok(self)
+    }
+
+    /// `, 3 only with --all`, where tests were left out.
+    pub(crate) fn left_out(self) -> String {
+        if self.ignored == 0 {
+            return String::new();
+        }
+        format!(", {} only with --all", self.ignored)
+    }
+
     /// `# pass 12`; failures and skipped tests have lines of their own.
     fn of_node(line: &str) -> Option<Tally> {
         let (word, number) = line.trim_end().strip_prefix("# ")?.split_once(' ')?;
@@ -63,6 +82,19 @@ impl Add for Tally {
 #[cfg(test)]
 mod tests {
     use super::Tally;
+
+    #[test]
+    fn a_test_is_left_out_only_without_all() {
+        let tally = |passed, ignored| Tally { passed, ignored, ..Tally::default() };
+        for is_long in [false, true] {
+            assert!(tally(2, 0).judged(is_long).is_ok());
+            assert!(tally(0, 0).judged(is_long).is_err());
+            assert!(tally(0, 1).judged(is_long).is_err());
+            assert_eq!(tally(2, 1).judged(is_long).is_err(), is_long);
+        }
+        assert_eq!(tally(2, 1).left_out(), ", 1 only with --all");
+        assert_eq!(tally(2, 0).left_out(), "");
+    }
 
     #[test]
     fn the_closing_lines_of_test_runners_are_counted_and_no_others() {
