@@ -152,6 +152,7 @@ fn a_checkpoint_that_cannot_be_taken_stops_nothing() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_large_file_is_named_and_a_run_outside_git_has_no_checkpoints() {
     let workspace = Workspace::git();
     let script = "truncate -s 60M large.bin\necho more >";
@@ -178,6 +179,7 @@ fn a_large_file_is_named_and_a_run_outside_git_has_no_checkpoints() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn step_by_step_keeps_the_same_moments() {
     let workspace = Workspace::git();
     workspace.write("hotl-workflow-x.md", WORKFLOW);

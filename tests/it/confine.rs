@@ -10,11 +10,17 @@ mod run;
 mod tools;
 
 use std::process::Command;
+use std::sync::OnceLock;
 
 use place::Place;
 
 /// The mechanisms that this machine has. One is bubblewrap; Landlock depends on the kernel.
 fn mechanisms() -> Vec<&'static str> {
+    static FOUND: OnceLock<Vec<&str>> = OnceLock::new();
+    FOUND.get_or_init(look_for_mechanisms).clone()
+}
+
+fn look_for_mechanisms() -> Vec<&'static str> {
     let place = Place::new();
     let there = |mechanism: &&str| {
         let said = place.confine(&["--with", mechanism], "true");

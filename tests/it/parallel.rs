@@ -113,6 +113,7 @@ fn steps_work_side_by_side_and_are_merged_in_their_order() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn what_depends_on_nothing_begins_at_once_and_no_more_work_than_may() {
     let counted = |name: &str| {
         format!(
@@ -188,6 +189,7 @@ fn a_gate_stops_only_the_steps_that_depend_on_it() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_step_that_is_ready_alone_begins_while_another_one_waits_at_its_gate() {
     let project = project(
         "max_parallel: 2\n",

@@ -3,6 +3,8 @@
 use onloop_core::permission::{Call, Context, Decision, decide, explain};
 use proptest::prelude::*;
 
+use crate::rounds::cases;
+
 fn decision(line: &str) -> Decision {
     decide(&Call::shell(line), &Context::new("/srv/repo")).decision
 }
@@ -96,7 +98,7 @@ const FRAMES: [&str; 22] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(400, 3000), ..ProptestConfig::default() })]
 
     #[test]
     fn a_hidden_command_is_never_judged_milder(words in command(), frame in 0..FRAMES.len()) {

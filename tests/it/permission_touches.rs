@@ -19,12 +19,12 @@ use onloop_core::permission::{Call, Class, Context, Decision, decide, explain};
 use onloop_tests::random::Random;
 use serde_json::json;
 
-use crate::rounds::rounds;
+use crate::rounds::{rounds, sampled};
 use lines::Vocabulary;
 use place::{Place, Ran};
 
 /// Lines that are allowed and run in every build.
-const LINES: u64 = 80;
+const LINES: u64 = 40;
 /// Lines that are made for each that may be run.
 const TRIES: u64 = 200;
 /// Programs that others start to do what they are asked for.
@@ -174,7 +174,7 @@ fn attempt(place: &mut Place, line: &str) -> Result<bool, String> {
 
 #[test]
 fn what_is_allowed_does_no_more_than_it_may() {
-    let wanted = rounds(LINES, 20 * LINES);
+    let wanted = rounds(LINES, 40 * LINES);
     let first = std::env::var("ONLOOP_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     let mut place = Place::new();
     let vocabulary = Vocabulary::of_this_machine(&place.text("home"));
@@ -202,7 +202,7 @@ fn what_is_allowed_does_no_more_than_it_may() {
 #[test]
 fn the_watch_sees_what_is_wrong() {
     let mut place = Place::new();
-    for (line, wrong) in [
+    let lines = [
         ("cat .env", "it shows repo/.env"),
         ("head -c 0 .env", "it opens repo/.env"),
         ("wc -c < ~/.ssh/id_rsa", "it opens home/.ssh/id_rsa"),
@@ -224,7 +224,8 @@ fn the_watch_sees_what_is_wrong() {
         ("cat < /dev/tcp/127.0.0.1/9", "it reaches AF_INET"),
         ("git checkout -f main", "it throws work away"),
         ("git stash", "it throws work away"),
-    ] {
+    ];
+    for (line, wrong) in sampled(2, lines) {
         let ran = place.run(line);
         let said = wrongs(&place, line, &ran);
         assert!(said.iter().any(|said| said.starts_with(wrong)), "{line}: {said:?} {ran:?}");

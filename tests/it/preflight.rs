@@ -442,18 +442,21 @@ fn a_new_worktree_that_fails_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn an_existing_branch_that_fails_to_be_taken_leaves_nothing() {
     nothing_new_is_left_behind(with_branch, &existing(OnExisting::Reuse));
     nothing_new_is_left_behind(with_branch, &existing(OnExisting::Recreate));
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn an_existing_worktree_that_fails_to_be_taken_leaves_nothing() {
     nothing_new_is_left_behind(with_worktree, &existing(OnExisting::Reuse));
     nothing_new_is_left_behind(with_worktree, &existing(OnExisting::Recreate));
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_branch_in_place_that_fails_leaves_nothing() {
     nothing_new_is_left_behind(Machine::with_repository, &here(flags()));
     nothing_new_is_left_behind(with_branch, &here(existing(OnExisting::Reuse)));
@@ -522,6 +525,7 @@ fn a_run_in_place_in_a_repository_knows_it() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_branch_below_or_above_the_wanted_one_is_refused_before_the_run_and_when_simulated() {
     for other in ["hotl/x/sub", "hotl"] {
         let project = crate::workspace::Workspace::git();

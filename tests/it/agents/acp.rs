@@ -1,5 +1,6 @@
 //! Agents that speak the Agent Client Protocol: scripts that keep to it, and one that does not.
 
+use crate::rounds::sampled;
 use crate::run::{project, run, standing};
 use crate::workspace::Workspace;
 
@@ -176,7 +177,7 @@ fn a_hostile_agent_fails_its_turn_and_nothing_else() {
             "for the reason whatever",
         ),
     ];
-    for (agent, why) in table {
+    for (agent, why) in sampled(3, table) {
         let project = project("", &STEP.replace("max_iterations: 2", "max_iterations: 1"));
         project.write("agent.sh", format!("{ANSWERS}{agent}\n"));
         let run = unconfined(&project, "acp:sh agent.sh", &[]).expect_exit(1);

@@ -12,6 +12,8 @@ use onloop_core::time::Timestamp;
 use onloop_tests::{Ended, Kill, Moment, SimHost, SimProcess};
 use serde_json::json;
 
+use crate::rounds::sampled;
+
 const FILE: &str = "---\nintent: Make it\nsuccess_criteria: it is there\nrisk_level: low\n\
                     auto_approve: true\n---\n\n- [ ] **Step 1: Make it**\naction: make it\nloop: \
                     until it is there\nmax_iterations: 3\nverify: check-it\n";
@@ -391,24 +393,24 @@ fn a_limit_is_told_once_however_long_it_is_waited_for_and_wherever_the_process_i
     assert_eq!(kinds(&news.borrow()), ["limit", "completed"]);
     assert_eq!(news.borrow().len(), 2);
     let is_http = |request: &Request| matches!(request, Request::Http(_));
-    for sent in [whole.requests.iter().position(is_http), whole.requests.iter().rposition(is_http)]
-    {
+    let ends = [whole.requests.iter().position(is_http), whole.requests.iter().rposition(is_http)];
+    let kills = ends.into_iter().flat_map(|sent| {
         let sent = sent.expect("a notice was sent");
-        for at_request in sent - 12..=sent + 3 {
-            for moment in [Moment::Before, Moment::After] {
-                let (mut host, news) = told(turns());
-                host.kill(Kill { at_request, moment, leaves_processes: false });
-                assert_eq!(host.run(RUN), Ended::Killed);
-                let id = run_of(&host).id.clone();
-                let resume = ["onloop", "resume", &id, "--agent", "claude"];
-                assert_eq!(host.run(&resume), Ended::Exit(Exit::Done), "{}", host.notes());
-                let news = news.borrow();
-                let about = format!("{at_request} {moment:?}: {news:?}");
-                assert_eq!(kinds(&news), ["limit", "completed"], "{about}");
-                // Only where nobody knows whether it has arrived is it told again.
-                let unknown = at_request == sent || at_request == sent + 1;
-                assert!(news.len() <= 2 + usize::from(unknown), "{about}");
-            }
-        }
+        let at = |at| [Moment::Before, Moment::After].map(|moment| (sent, at, moment));
+        (sent - 12..=sent + 3).flat_map(at).collect::<Vec<_>>()
+    });
+    for (sent, at_request, moment) in sampled(5, kills) {
+        let (mut host, news) = told(turns());
+        host.kill(Kill { at_request, moment, leaves_processes: false });
+        assert_eq!(host.run(RUN), Ended::Killed);
+        let id = run_of(&host).id.clone();
+        let resume = ["onloop", "resume", &id, "--agent", "claude"];
+        assert_eq!(host.run(&resume), Ended::Exit(Exit::Done), "{}", host.notes());
+        let news = news.borrow();
+        let about = format!("{at_request} {moment:?}: {news:?}");
+        assert_eq!(kinds(&news), ["limit", "completed"], "{about}");
+        // Only where nobody knows whether it has arrived is it told again.
+        let unknown = at_request == sent || at_request == sent + 1;
+        assert!(news.len() <= 2 + usize::from(unknown), "{about}");
     }
 }

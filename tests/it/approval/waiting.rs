@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::rounds::sampled;
 use crate::run::wait_until;
 
 use super::server::{BotApi, CHAT, Sent, USER};
@@ -10,11 +11,12 @@ use super::{IN_TIME, ask, begin, finish, project};
 #[test]
 fn trouble_on_the_way_is_waited_out() {
     let too_many = r#"{"ok":false,"error_code":429,"parameters":{"retry_after":1}}"#;
-    for faults in [
+    let all = [
         &[(409, "{\"ok\":false}"), (500, "<html>")][..],
         &[(429, too_many)],
         &[(200, "<html>garbage"), (200, "{\"ok\":true,\"result\":7}"), (200, "")],
-    ] {
+    ];
+    for faults in sampled(2, all) {
         let api = BotApi::start();
         let project = project(&api, "  timeout_sec: 30\n");
         api.fail_after_question(faults);
@@ -24,6 +26,7 @@ fn trouble_on_the_way_is_waited_out() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn trouble_that_stays_is_endured_until_the_time_is_over() {
     let api = BotApi::start();
     let project = project(&api, "  timeout_sec: 4\n");

@@ -6,6 +6,8 @@ use onloop_core::auto::lock::{self, LockState};
 use onloop_core::effect::{Exit, Outcome, Program, Request, Turn};
 use onloop_tests::{Ended, Moment, PowerLoss, SimHost, SimProcess};
 
+use crate::rounds::sampled;
+
 const AUTO: &[&str] = &["onloop", "auto", "--agent-command", "the-agent"];
 const HALF_AN_HOUR_MS: u64 = 30 * 60 * 1000;
 const HELD: u8 = 12;
@@ -67,23 +69,23 @@ fn a_power_cut_at_any_moment_of_a_long_child_is_survived() {
     assert_eq!(code(whole.run(AUTO)), 0);
     let is_process = |request: &Request| matches!(request, Request::Process(_));
     let first = whole.requests.iter().position(is_process).expect("a child");
-    for at_request in first..whole.requests.len() {
-        for (moment, lose_relaxed) in
-            [(Moment::Before, true), (Moment::Before, false), (Moment::After, false)]
-        {
-            let about = format!("{:?} {moment:?} {lose_relaxed}", whole.requests[at_request]);
-            let mut host = machine();
-            host.lose_power(PowerLoss { at_request, moment, lose_relaxed });
-            assert_eq!(host.run(AUTO), Ended::PowerCut, "{about}");
-            let has_lock = host.disk.get(LOCK_PATH).is_some();
-            let next = code(host.run(AUTO));
-            assert_eq!(next, if has_lock { HELD } else { 0 }, "{about}");
-            let sleeper = Program::new(host.start(&["sleep"]), |io| async move {
-                io.sleep(600_000).await.map_or(Exit::Failed, |()| Exit::Done)
-            });
-            assert_eq!(host.run_program(sleeper), Ended::Exit(Exit::Done));
-            assert_eq!(code(host.run(AUTO)), 0, "{about}");
-        }
+    let losses = (first..whole.requests.len()).flat_map(|at_request| {
+        [(Moment::Before, true), (Moment::Before, false), (Moment::After, false)]
+            .map(|(moment, lose_relaxed)| PowerLoss { at_request, moment, lose_relaxed })
+    });
+    for loss in sampled(4, losses) {
+        let about = format!("{:?} {loss:?}", whole.requests[loss.at_request]);
+        let mut host = machine();
+        host.lose_power(loss);
+        assert_eq!(host.run(AUTO), Ended::PowerCut, "{about}");
+        let has_lock = host.disk.get(LOCK_PATH).is_some();
+        let next = code(host.run(AUTO));
+        assert_eq!(next, if has_lock { HELD } else { 0 }, "{about}");
+        let sleeper = Program::new(host.start(&["sleep"]), |io| async move {
+            io.sleep(600_000).await.map_or(Exit::Failed, |()| Exit::Done)
+        });
+        assert_eq!(host.run_program(sleeper), Ended::Exit(Exit::Done));
+        assert_eq!(code(host.run(AUTO)), 0, "{about}");
     }
 }
 

@@ -14,6 +14,7 @@ use onloop_core::verb::auto::{
 use serde_json::{Value, json};
 
 use super::machine::{Machine, exited, nobody, variable};
+use crate::rounds::sampled;
 
 const VECTORS: &str = include_str!("../../vectors/auto.jsonl");
 
@@ -141,7 +142,7 @@ fn compare(vector: &Value, stdout: &str, dispatches: &[Value], machine: &Machine
 
 #[test]
 fn every_scenario_ends_as_expected_with_real_files() {
-    for vector in vectors() {
+    for vector in sampled(3, vectors()) {
         let mut machine = stage(&vector);
         let can_dispatch = vector["env"]["run_subagent"] != false;
         let args = AutoArgs {
@@ -172,7 +173,7 @@ fn every_scenario_ends_as_expected_with_real_files() {
 
 #[test]
 fn every_scenario_ends_as_expected_one_child_at_a_time() {
-    for vector in vectors() {
+    for vector in sampled(3, vectors()) {
         let mut machine = stage(&vector);
         let begin = BeginArgs {
             argument: vector["argument"].as_str().expect("argument").to_owned(),

@@ -16,13 +16,13 @@ use onloop_tests::Random;
 use crate::rounds::rounds;
 use crate::workspace::Workspace;
 
-const ROUNDS: u64 = 4;
+const ROUNDS: u64 = 2;
 /// Most changes between two checkpoints.
 const CHANGES: u64 = 25;
 
 #[test]
 fn what_is_kept_can_be_restored_elsewhere() {
-    for seed in 0..rounds(ROUNDS, 20 * ROUNDS) {
+    for seed in 0..rounds(ROUNDS, 40 * ROUNDS) {
         one_round(seed);
     }
 }
@@ -30,7 +30,7 @@ fn what_is_kept_can_be_restored_elsewhere() {
 /// What is ignored also changes between these checkpoints.
 #[test]
 fn what_is_new_is_found_wherever_it_lies() {
-    for seed in 0..rounds(ROUNDS / 2, 10 * ROUNDS) {
+    for seed in 0..rounds(ROUNDS / 2, 20 * ROUNDS) {
         let mut random = Random::new(seed);
         let workspace = begun();
         let here = workspace.path(".");

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::place::Place;
 use super::{has, run};
 use crate::flat;
+use crate::rounds::sampled;
 use crate::workspace::{Run, program};
 
 /// Servers of the network: files over HTTP on 192.0.2.1 and on 127.0.0.1, one at a port of its own,
@@ -81,6 +82,27 @@ fn in_world(place: &Place, folder: &str, line: &str) -> Run {
     command.output().unwrap().into()
 }
 
+/// What each of the lines says, one after the other in one network.
+fn each_in_world(place: &Place, folder: &str, lines: &[String]) -> Vec<Run> {
+    let numbered = || (0..lines.len()).map(|number| format!("world/said-{number}"));
+    let line: String = lines
+        .iter()
+        .zip(numbered())
+        .map(|(line, said)| {
+            let said = place.path(&said).display().to_string();
+            format!("( {line} ) >'{said}.out' 2>'{said}.err'; echo $? >'{said}.exit'\n")
+        })
+        .collect();
+    in_world(place, folder, &line).expect_exit(0);
+    numbered()
+        .map(|said| Run {
+            exit: Some(place.read(&format!("{said}.exit")).trim().parse().expect("it ran")),
+            stdout: place.read(&format!("{said}.out")),
+            stderr: place.read(&format!("{said}.err")),
+        })
+        .collect()
+}
+
 #[test]
 fn clients_reach_the_names_of_the_list_and_no_others() {
     let place = world();
@@ -98,19 +120,23 @@ fn clients_reach_the_names_of_the_list_and_no_others() {
         ),
         ("git", "git ls-remote -q http://NAME:8000/repo.git main | grep -q main && echo hello"),
     ];
-    for (client, line) in clients.into_iter().filter(|(client, _)| has(client)) {
-        let line = |name: &str| {
-            let line = line.replace("NAME", name).replace('\'', "'\\''");
-            format!("onloop_with 'a.example,*.b.example' '{line}'")
-        };
-        let reached = in_world(&place, "wt", &line("a.example"));
+    let clients: Vec<_> = clients.into_iter().filter(|(client, _)| has(client)).collect();
+    let lines = clients.iter().flat_map(|(_, line)| {
+        ["a.example", "evil.example"].map(|name| {
+            let line = shell_quoted(&line.replace("NAME", name));
+            format!("onloop_with 'a.example,*.b.example' {line}")
+        })
+    });
+    let runs = each_in_world(&place, "wt", &lines.collect::<Vec<_>>());
+    assert_eq!(runs.len(), 2 * clients.len());
+    for ((client, _), runs) in clients.iter().zip(runs.chunks(2)) {
+        let [reached, refused] = runs else { panic!("{client}") };
         assert_eq!(
             (reached.exit, reached.stdout.as_str()),
             (Some(0), "hello\n"),
             "{client}: {reached:?}"
         );
         assert_eq!(reached.stderr, "", "{client}");
-        let refused = in_world(&place, "wt", &line("evil.example"));
         assert_ne!(refused.exit, Some(0), "{client}: {refused:?}");
         let note = "note: refused: evil.example";
         assert!(refused.stderr.contains(note), "{client}: {refused:?}");
@@ -159,10 +185,13 @@ fn nothing_goes_past_the_proxy() {
     ];
     let direct = connect.replace("HOST", "192.0.2.1").replace("PORT", "8000");
     let direct = format!("python3 -c '{direct}'");
-    for attack in attacks.into_iter().chain([direct.as_str()]) {
-        let line = attack.replace('\'', "'\\''");
-        let line = format!("onloop_with a.example,here.example '{line}'");
-        let run = in_world(&place, "wt", &line);
+    let attacks: Vec<&str> = attacks.into_iter().chain([direct.as_str()]).collect();
+    let confined =
+        |attack: &&str| format!("onloop_with a.example,here.example {}", shell_quoted(attack));
+    let lines: Vec<String> = attacks.iter().map(confined).collect();
+    let runs = each_in_world(&place, "wt", &lines);
+    assert_eq!(runs.len(), attacks.len());
+    for (attack, run) in attacks.iter().zip(runs) {
         assert!(!matches!(run.exit, Some(0)), "{attack}: {run:?}");
         assert!(!run.stdout.contains("hello"), "{attack}: {run:?}");
     }
@@ -184,7 +213,7 @@ fn ports_of_this_machine_are_there_when_they_are_asked_for() {
             "python3 -c \"import urllib.request as r; print(r.urlopen('http://127.0.0.1:{port}/hello').read())\""
         )
     };
-    for (list, port, is_reached) in [
+    let cases = [
         ("@localhost", 8001, true),
         ("localhost:8001", 8001, true),
         ("localhost:8003", 8001, false),
@@ -192,9 +221,14 @@ fn ports_of_this_machine_are_there_when_they_are_asked_for() {
         // It belongs to a program of ours.
         ("@localhost", 8002, false),
         ("localhost:8002", 8002, false),
-    ] {
-        let line = format!("onloop_with {list} {}", shell_quoted(&fetch(port)));
-        let run = in_world(&place, "wt", &line);
+    ];
+    let line = |(list, port, _): &(&str, u16, bool)| {
+        format!("onloop_with {list} {}", shell_quoted(&fetch(*port)))
+    };
+    let lines: Vec<String> = cases.iter().map(line).collect();
+    let runs = each_in_world(&place, "wt", &lines);
+    assert_eq!(runs.len(), cases.len());
+    for ((list, port, is_reached), run) in cases.into_iter().zip(runs) {
         assert_eq!(run.exit == Some(0), is_reached, "{list} {port}: {run:?}");
         if port == 8002 {
             let why = "note: refused: localhost:8002; localhost:8002 belongs to onloop";
@@ -234,7 +268,8 @@ fn large_and_slow_answers_arrive_whole() {
         sum=$(sha256sum < ../world/files/large); \
         got=$(onloop_with a.example 'curl -sS http://a.example:8000/large' | sha256sum); \
         test \"$sum\" = \"$got\" && echo same; \
-        onloop_with a.example 'for i in $(seq 40); do curl -sS http://a.example:8000/large -o /dev/null & done; \
+        head -c 1000000 ../world/files/large > ../world/files/part; \
+        onloop_with a.example 'for i in $(seq 40); do curl -sS http://a.example:8000/part -o /dev/null & done; \
         wait; curl -sS http://a.example:8000/hello'";
     let run = in_world(&place, "wt", line);
     assert_eq!(run.stdout, "same\nhello\n", "{run:?}");
@@ -267,11 +302,13 @@ fn a_check_that_was_refused_a_name_says_which() {
 #[test]
 fn a_step_and_the_developer_say_what_holds_where_the_check_does_not() {
     let reach = |name: &str| format!("curl -sf http://{name}:8000/hello");
-    for (more, own, reached, refused) in [
+    let cases = [
         ("network: [a.example]\n", "{}", "a.example", "b.example"),
         ("", "run: {network: [b.example]}", "b.example", "a.example"),
         ("network: [a.example]\n", "run: {network: [b.example]}", "a.example", "b.example"),
-    ] {
+    ];
+    // The last one has both, which the first two have each by itself.
+    for (more, own, reached, refused) in sampled(2, cases.into_iter().rev()) {
         let script = format!("{}; ! {}", reach(reached), reach(refused));
         let verify = format!(" {} && ! {}", reach(reached), reach(refused));
         let place = with_servers(run::place(more, &verify, &script));

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::mechanisms;
 use super::place::{Place, SECRET};
+use crate::rounds::sampled;
 
 /// Where programs keep what lets somebody log in, below a home.
 const CREDENTIALS: &[&str] = &[
@@ -104,7 +105,7 @@ fn no_credentials_of_a_home_can_be_read() {
 
 #[test]
 fn toolchains_are_seen_and_whatever_the_user_adds() {
-    for mechanism in mechanisms() {
+    for mechanism in sampled(2, mechanisms()) {
         let place = Place::new();
         let files = [".cargo/bin/tool", ".foo/a", "tools/x/share/a", ".nvm/a"];
         let environments =
@@ -213,7 +214,7 @@ fn run(place: &Place, mechanism: &str, more: &str, (script, verify): (&str, &str
 /// Without a folder of cargo in the home, its own is among the temporary files.
 #[test]
 fn a_turn_leaves_nothing_for_the_check_but_the_worktree() {
-    for mechanism in mechanisms() {
+    for mechanism in sampled(2, mechanisms()) {
         let place = Place::new();
         std::fs::remove_dir_all(place.path("home/.cargo")).unwrap();
         let script = "mkdir -p \"$CARGO_HOME\" demo/tests demo/src; touch demo/src/lib.rs\n\
@@ -285,48 +286,46 @@ fn stand_ins(place: &Place) -> std::path::PathBuf {
 
 #[test]
 fn a_client_keeps_what_a_session_writes_and_nothing_that_runs_later() {
-    for mechanism in mechanisms() {
-        for there_before in [true, false] {
-            for client in ["claude", "codex", "opencode", "cursor", "gemini", "copilot"] {
-                let place = Place::new();
-                let of_client = || CLIENTS.iter().filter(|(of, _, _)| *of == client);
-                for (_, path, _) in of_client().filter(|_| there_before) {
-                    place.write(&format!("home/{path}"), "as it was\n");
-                }
-                // Some are there in any case.
-                let before: Vec<Option<String>> = of_client()
-                    .map(|(_, path, _)| {
-                        std::fs::read_to_string(place.path(&format!("home/{path}"))).ok()
-                    })
-                    .collect();
-                let clients = stand_ins(&place);
-                place.write(
-                    "wt/hotl-workflow-try.md",
-                    "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n\
-                     dirty_worktree: allow\nconfine: on\n---\n\n- [ ] **Step 1: Go**\naction: Go.\n\
-                     loop: false\nverify: 'true'\n",
-                );
-                let path = match mechanism {
-                    "landlock" => place.path_without("bwrap").display().to_string(),
-                    _ => std::env::var("PATH").unwrap(),
-                };
-                let mut command = place.command(crate::workspace::program(), "wt");
-                command.env("PATH", format!("{}:{path}", clients.display()));
-                command.args(["run", "hotl-workflow-try.md", "--mode", "none", "--agent", client]);
-                let output = command.output().unwrap();
-                let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                assert!(place.read("wt/tried").contains("tried"), "{client} did nothing: {said}");
-                for ((_, path, kept), before) in of_client().zip(before) {
-                    let now = std::fs::read_to_string(place.path(&format!("home/{path}"))).ok();
-                    // A file that a session writes has to be there before.
-                    let is_folder = path.contains("session") || path.contains("/opencode/");
-                    let expected = match kept {
-                        true if before.is_some() || is_folder => Some("written\n".to_owned()),
-                        true | false => before,
-                    };
-                    assert_eq!(now, expected, "{mechanism}: {client}: {path}: {said}");
-                }
-            }
+    let ways = [true, false].map(|before| mechanisms().into_iter().map(move |by| (by, before)));
+    let ways: Vec<_> = ways.into_iter().flatten().collect();
+    let clients = ["claude", "codex", "opencode", "cursor", "gemini", "copilot"];
+    let all = clients.into_iter().flat_map(|client| ways.iter().map(move |way| (client, *way)));
+    for (client, (mechanism, there_before)) in sampled(5, all) {
+        let place = Place::new();
+        let of_client = || CLIENTS.iter().filter(|(of, _, _)| *of == client);
+        for (_, path, _) in of_client().filter(|_| there_before) {
+            place.write(&format!("home/{path}"), "as it was\n");
+        }
+        // Some are there in any case.
+        let before: Vec<Option<String>> = of_client()
+            .map(|(_, path, _)| std::fs::read_to_string(place.path(&format!("home/{path}"))).ok())
+            .collect();
+        let clients = stand_ins(&place);
+        place.write(
+            "wt/hotl-workflow-try.md",
+            "---\nintent: Try\nsuccess_criteria: It works\nrisk_level: low\n\
+             dirty_worktree: allow\nconfine: on\n---\n\n- [ ] **Step 1: Go**\naction: Go.\n\
+             loop: false\nverify: 'true'\n",
+        );
+        let path = match mechanism {
+            "landlock" => place.path_without("bwrap").display().to_string(),
+            _ => std::env::var("PATH").unwrap(),
+        };
+        let mut command = place.command(crate::workspace::program(), "wt");
+        command.env("PATH", format!("{}:{path}", clients.display()));
+        command.args(["run", "hotl-workflow-try.md", "--mode", "none", "--agent", client]);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(place.read("wt/tried").contains("tried"), "{client} did nothing: {said}");
+        for ((_, path, kept), before) in of_client().zip(before) {
+            let now = std::fs::read_to_string(place.path(&format!("home/{path}"))).ok();
+            // A file that a session writes has to be there before.
+            let is_folder = path.contains("session") || path.contains("/opencode/");
+            let expected = match kept {
+                true if before.is_some() || is_folder => Some("written\n".to_owned()),
+                true | false => before,
+            };
+            assert_eq!(now, expected, "{mechanism}: {client}: {path}: {said}");
         }
     }
 }

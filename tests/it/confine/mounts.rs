@@ -118,7 +118,7 @@ fn is_protected(reach: Reach, mechanism: Mechanism) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::rounds::cases(6, 24), ..ProptestConfig::default() })]
 
     #[test]
     fn what_can_be_written_is_what_was_meant(rules in rules()) {

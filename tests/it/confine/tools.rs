@@ -2,6 +2,7 @@
 
 use super::place::Place;
 use super::{has, mechanisms};
+use crate::rounds::sampled;
 
 /// A name, the program that it takes, and a line that must succeed.
 const TOOLS: &[(&str, &str, &str)] = &[
@@ -100,16 +101,16 @@ module.close()" "$proxy"
 
 #[test]
 fn tools_work() {
-    for mechanism in mechanisms() {
-        for (name, program, line) in TOOLS.iter().filter(|(_, program, _)| has(program)) {
-            if (mechanism, *name) == ("landlock", "gradle") {
-                // Its settings in the home are there and cannot be read, at which it gives up.
-                continue;
-            }
-            let place = Place::new();
-            let run = place.confine(&["--with", mechanism], &format!("set -e; {line}"));
-            assert_eq!(run.exit, Some(0), "{mechanism}: {name} ({program}): {run:?}");
+    let tools: Vec<_> = TOOLS.iter().filter(|(_, program, _)| has(program)).collect();
+    let all = mechanisms().into_iter().flat_map(|by| tools.iter().map(move |tool| (by, *tool)));
+    for (mechanism, (name, program, line)) in sampled(2, all) {
+        if (mechanism, *name) == ("landlock", "gradle") {
+            // Its settings in the home are there and cannot be read, at which it gives up.
+            continue;
         }
+        let place = Place::new();
+        let run = place.confine(&["--with", mechanism], &format!("set -e; {line}"));
+        assert_eq!(run.exit, Some(0), "{mechanism}: {name} ({program}): {run:?}");
     }
 }
 
@@ -145,24 +146,24 @@ fn fetching() -> Vec<(&'static str, &'static str)> {
 /// What is fetched for the first time has to be put somewhere.
 #[test]
 fn tools_that_were_never_used_work() {
-    for mechanism in mechanisms() {
-        for (program, line) in fetching() {
-            // With a home that has the tool's folder and nothing in it, and with none.
-            for begin in ["rm -r .cargo", "rm -r .cargo/registry; mkdir .npm"] {
-                let place = Place::new();
-                let made = place.command("bash", "home").args(["-c", begin]).status().unwrap();
-                assert!(made.success() && has(program), "{begin}");
-                let line = with_toolchain(line);
-                let mut command = place.command(crate::workspace::program(), "wt");
-                command.args(["confine", "--with", mechanism, "--network", "none"]);
-                command.args(["--", "bash", "-c", &line]).env_remove("CARGO_HOME");
-                let run: crate::workspace::Run = command.output().unwrap().into();
-                assert_eq!(run.exit, Some(0), "{mechanism}: {begin}: {line}: {run:?}");
-                let kept = place.path("home/.cargo/git/db").exists();
-                let expected = program == "git" && begin != "rm -r .cargo";
-                assert_eq!(kept, expected, "{mechanism}: {begin}: {line}");
-            }
-        }
+    // With no home of the tool, and with one that has nothing in it.
+    let homes = ["rm -r .cargo", "rm -r .cargo/registry; mkdir .npm"];
+    let ways = homes.map(|begin| mechanisms().into_iter().map(move |by| (begin, by)));
+    let ways: Vec<_> = ways.into_iter().flatten().collect();
+    let all = fetching().into_iter().flat_map(|tool| ways.iter().map(move |way| (tool, *way)));
+    for ((program, line), (begin, mechanism)) in sampled(5, all) {
+        let place = Place::new();
+        let made = place.command("bash", "home").args(["-c", begin]).status().unwrap();
+        assert!(made.success() && has(program), "{begin}");
+        let line = with_toolchain(line);
+        let mut command = place.command(crate::workspace::program(), "wt");
+        command.args(["confine", "--with", mechanism, "--network", "none"]);
+        command.args(["--", "bash", "-c", &line]).env_remove("CARGO_HOME");
+        let run: crate::workspace::Run = command.output().unwrap().into();
+        assert_eq!(run.exit, Some(0), "{mechanism}: {begin}: {line}: {run:?}");
+        let kept = place.path("home/.cargo/git/db").exists();
+        let expected = program == "git" && begin != "rm -r .cargo";
+        assert_eq!(kept, expected, "{mechanism}: {begin}: {line}");
     }
 }
 

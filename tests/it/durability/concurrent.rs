@@ -75,7 +75,7 @@ fn no_update_is_lost(large: bool) {
     let project = prepared(large);
     let disk = OnDisk::of(&project);
     let begun = disk.save();
-    for round in 0..rounds(3, 50) {
+    for round in 0..rounds(2, 50) {
         disk.restore(&begun);
         let (before, mut expected) = (disk.revision(), disk.tally());
         let mut winners = 0;
@@ -124,7 +124,7 @@ fn no_update_of_a_large_record_is_lost() {
 fn of_many_that_resume_at_once_exactly_one_works() {
     let steps = "- [ ] **Step 1: Only**\naction: go\nloop: false\nverify: test -e go\n\
                  ```sh\necho x >> acted; while ! test -e go; do sleep 0.01; done\n```\n";
-    for round in 0..rounds(2, 20) {
+    for round in 0..rounds(1, 20) {
         let project = project("", steps);
         project.onloop(&["init", crate::run::FILE]).expect_exit(0);
         let mut children: Vec<_> =

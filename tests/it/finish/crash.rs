@@ -16,6 +16,8 @@ use onloop_core::time::Timestamp;
 use onloop_core::workflow;
 use onloop_tests::{Disk, Ended, Moment, PowerLoss, SimHost};
 
+use crate::rounds::sampled;
+
 pub(super) const ID: &str = "x-20260320T094640Z";
 const BRANCH: &str = "hotl/x";
 const MAIN: &str = "/demo";
@@ -267,12 +269,12 @@ fn nothing_is_lost(host: &SimHost, repo: &Repo, what: &str) {
     }
 }
 
-/// The power goes at every request; afterwards the same command is given again.
 /// The exit code of the same command once more. A recorded merge has nothing left to do.
 fn repeated(words: &[&str], settled: bool) -> Exit {
     if settled && words[0] != "merge" { Exit::Failed } else { Exit::Done }
 }
 
+/// The power goes at every request; afterwards the same command is given again.
 fn survives(words: &[&str]) {
     let argv = [&["onloop", "finish", ID][..], words].concat();
     let (mut host, _) = machine();
@@ -280,28 +282,30 @@ fn survives(words: &[&str]) {
     let undisturbed = records(&host).remove(0);
     let requests = host.requests.len();
     assert!(requests > 10, "only {requests} requests");
-    for at_request in 0..requests {
-        for moment in [Moment::Before, Moment::After] {
-            for lose_relaxed in [false, true] {
-                let what = format!("{words:?}, {moment:?} request {at_request}, {lose_relaxed}");
-                let (mut host, repo) = machine();
-                host.lose_power(PowerLoss { at_request, moment, lose_relaxed });
-                assert_eq!(host.run(&argv), Ended::PowerCut, "{what}");
-                nothing_is_lost(&host, &repo.borrow(), &what);
-                let settled = records(&host).iter().any(|run| run.finish.is_some());
-                let expected = repeated(words, settled);
-                let ended = host.run(&argv);
-                assert_eq!(ended, Ended::Exit(expected), "{what}: {}", host.notes());
-                nothing_is_lost(&host, &repo.borrow(), &what);
-                let records = records(&host);
-                let [run] = records.as_slice() else { panic!("{what}: {} copies", records.len()) };
-                let outcome = |run: &Run| run.finish.as_ref().map(|finish| finish.outcome.clone());
-                assert_eq!(outcome(run), outcome(&undisturbed), "{what}");
-                let count = |name: &str| run.events.iter().filter(|e| e.event == name).count();
-                assert_eq!(count("finish_recorded"), 1, "{what}");
-                assert_eq!(count("finish_intended"), 1, "{what}: intended once is enough");
-            }
-        }
+    let ways =
+        [Moment::Before, Moment::After].map(|moment| [(moment, false), (moment, true)]).concat();
+    let losses = (0..requests).flat_map(|at_request| {
+        let at = move |&(moment, lose_relaxed)| PowerLoss { at_request, moment, lose_relaxed };
+        ways.iter().map(at).collect::<Vec<_>>()
+    });
+    for loss in sampled(9, losses) {
+        let what = format!("{words:?}, {loss:?}");
+        let (mut host, repo) = machine();
+        host.lose_power(loss);
+        assert_eq!(host.run(&argv), Ended::PowerCut, "{what}");
+        nothing_is_lost(&host, &repo.borrow(), &what);
+        let settled = records(&host).iter().any(|run| run.finish.is_some());
+        let expected = repeated(words, settled);
+        let ended = host.run(&argv);
+        assert_eq!(ended, Ended::Exit(expected), "{what}: {}", host.notes());
+        nothing_is_lost(&host, &repo.borrow(), &what);
+        let records = records(&host);
+        let [run] = records.as_slice() else { panic!("{what}: {} copies", records.len()) };
+        let outcome = |run: &Run| run.finish.as_ref().map(|finish| finish.outcome.clone());
+        assert_eq!(outcome(run), outcome(&undisturbed), "{what}");
+        let count = |name: &str| run.events.iter().filter(|e| e.event == name).count();
+        assert_eq!(count("finish_recorded"), 1, "{what}");
+        assert_eq!(count("finish_intended"), 1, "{what}: intended once is enough");
     }
 }
 
@@ -326,7 +330,7 @@ fn every_request_may_fail_and_the_same_command_goes_on() {
         let argv = [&["onloop", "finish", ID][..], words].concat();
         let (mut host, _) = machine();
         host.run(&argv);
-        for number in 0..host.requests.len() {
+        for number in sampled(4, 0..host.requests.len()) {
             let what = format!("{words:?}, request {number}");
             let (mut host, repo) = machine();
             host.refuse_nth(number, FailureKind::Other);

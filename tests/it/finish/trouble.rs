@@ -4,6 +4,7 @@ mod hanging;
 mod remote;
 
 use super::Finished;
+use crate::rounds::sampled;
 use crate::workspace::Workspace;
 
 /// Like the workflow of the other tests, but nothing is committed.
@@ -47,7 +48,7 @@ fn refused_start(workspace: &Workspace, more: &[&str]) -> String {
 fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
     let merge: &[&str] = &["merge"];
     let discard: &[&str] = &["discard", "--confirm", "discard"];
-    for (words, lock, waits) in [
+    let cases = [
         (discard, ".git/refs/heads/hotl/x.lock", false),
         (discard, ".git/packed-refs.lock", false),
         (merge, ".git/refs/heads/hotl/x.lock", false),
@@ -55,7 +56,8 @@ fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
         (merge, ".git/refs/heads/main.lock", true),
         (merge, ".git/HEAD.lock", true),
         (merge, ".git/index.lock", true),
-    ] {
+    ];
+    for (words, lock, waits) in sampled(3, cases) {
         let run = open();
         let workspace = &run.workspace;
         workspace.git_says(&["pack-refs", "--all"]);
@@ -164,6 +166,7 @@ fn a_damaged_ledger_names_how_the_run_is_rebuilt() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_commit_that_cannot_be_signed_says_how_to_do_without() {
     let run = open();
     for (key, value) in
@@ -179,6 +182,7 @@ fn a_commit_that_cannot_be_signed_says_how_to_do_without() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn whoever_git_does_not_know_is_told_so() {
     let run = open();
     let workspace = &run.workspace;
@@ -197,7 +201,7 @@ fn whoever_git_does_not_know_is_told_so() {
 
 #[test]
 fn sha256_and_reftable_repositories_go_all_the_way() {
-    for option in ["--object-format=sha256", "--ref-format=reftable"] {
+    for option in sampled(2, ["--object-format=sha256", "--ref-format=reftable"]) {
         let run = Finished::begun(Workspace::git_with(&[option]), "worktree", OPEN, 0);
         let (workspace, id) = (&run.workspace, &run.id);
         workspace.git_says(&["init", "--quiet", "--bare", option, "../remote.git"]);
@@ -223,6 +227,7 @@ fn sha256_and_reftable_repositories_go_all_the_way() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_locked_reftable_is_named() {
     let workspace = Workspace::git_with(&["--ref-format=reftable"]);
     let run = Finished::begun(workspace, "worktree", OPEN, 0);
@@ -265,6 +270,7 @@ fn a_repository_that_git_does_not_trust_is_named() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_run_that_began_on_no_branch_is_merged_into_one_that_is_named() {
     let workspace = Workspace::git();
     workspace.git_says(&["switch", "--quiet", "--detach"]);
@@ -288,6 +294,7 @@ fn a_run_that_began_on_no_branch_is_merged_into_one_that_is_named() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_bare_clone_is_named_and_a_checkout_of_it_is_worked_in() {
     let outside = Workspace::git();
     outside.git_says(&["clone", "--quiet", "--bare", ".", "bare.git"]);
@@ -343,12 +350,13 @@ fn kill_merge(run: &Finished) {
 
 #[test]
 fn a_killed_merge_is_undone_whatever_is_asked_for_next() {
-    for (words, next) in [
+    let cases = [
         (&["discard", "--confirm", "discard"][..], "discarded"),
         (&["keep"], "kept"),
         (&["publish"], "published"),
         (&["merge"], "merged"),
-    ] {
+    ];
+    for (words, next) in sampled(3, cases) {
         let run = open();
         let workspace = &run.workspace;
         workspace.git_says(&["init", "--quiet", "--bare", "../remote.git"]);
@@ -365,6 +373,7 @@ fn a_killed_merge_is_undone_whatever_is_asked_for_next() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_merge_that_git_ended_by_itself_is_recorded_and_cleaned_up() {
     let run = open();
     let workspace = &run.workspace;
@@ -394,6 +403,7 @@ fn what_is_in_the_way_of_a_merge_is_named_with_a_command_that_works() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_merge_in_progress_in_the_main_checkout_is_named() {
     let run = open();
     let workspace = &run.workspace;
@@ -416,6 +426,7 @@ fn a_merge_in_progress_in_the_main_checkout_is_named() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn linked_worktrees_inside_the_checkout_are_in_nobodys_way() {
     let workspace = Workspace::git();
     workspace.git_says(&["worktree", "add", "--quiet", ".claude/worktrees/f", "-b", "f"]);
@@ -425,6 +436,7 @@ fn linked_worktrees_inside_the_checkout_are_in_nobodys_way() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_changed_workflow_is_in_the_way_where_the_branch_changes_it_too() {
     let workspace = Workspace::git();
     let with_commit =
@@ -441,6 +453,7 @@ fn a_changed_workflow_is_in_the_way_where_the_branch_changes_it_too() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_worktree_that_was_moved_by_hand_is_relocated_and_merged() {
     let run = open();
     let workspace = &run.workspace;
@@ -462,6 +475,7 @@ fn discarded_work_comes_back_by_the_printed_command() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_deleted_branch_is_named_with_a_command_that_brings_the_work_back() {
     let run = open();
     let workspace = &run.workspace;
@@ -484,7 +498,7 @@ fn a_deleted_branch_is_named_with_a_command_that_brings_the_work_back() {
 
 #[test]
 fn a_repository_that_an_agent_made_bare_is_named_with_the_key() {
-    for mode in ["worktree", "branch"] {
+    for mode in sampled(2, ["worktree", "branch"]) {
         let run = Finished::of(mode, OPEN, 0);
         run.workspace.git_says(&["config", "core.bare", "true"]);
         let said = run.refused(&["merge"]);

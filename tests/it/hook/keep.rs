@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{bash, calls};
+use crate::rounds::sampled;
 use crate::workspace::{Run, Workspace};
 
 /// A project with committed and uncommitted files.
@@ -54,7 +55,7 @@ fn list(project: &Workspace) -> Vec<(String, Vec<String>)> {
 #[test]
 fn what_a_contained_line_removes_comes_back() {
     let work = "hours of work\n";
-    for (line, lost) in [
+    let lines = [
         ("git restore edited", &["edited"][..]),
         ("git checkout -- edited src/a", &["edited", "src/a"]),
         ("git checkout edited", &["edited"]),
@@ -68,7 +69,8 @@ fn what_a_contained_line_removes_comes_back() {
         ("rm notes && ./no-such-tool", &["notes"]),
         ("python3 -c 'import os; os.remove(\"notes\")'", &["notes"]),
         ("cp plain d.log", &["d.log"]),
-    ] {
+    ];
+    for (line, lost) in sampled(2, lines) {
         let project = project();
         let reason = run(&project, line);
         assert!(reason.ends_with("to undo: onloop session undo s1 1"), "{line}: {reason}");

@@ -1,6 +1,7 @@
 //! `onloop doctor`.
 
 use super::{HOSTS, onloop};
+use crate::rounds::sampled;
 use crate::workspace::Workspace;
 
 /// Tells nothing of the clients that whoever runs the tests may have.
@@ -150,7 +151,7 @@ fn a_repository_cannot_make_the_doctor_run_its_programs() {
 #[test]
 fn a_host_that_waits_less_than_was_configured_is_named_with_what_to_do() {
     let telegram = "telegram: {enabled: true, token: '1:a', chat_id: 1, timeout_sec: 3600}\n";
-    for host in ["claude", "codex", "cursor", "vscode", "opencode", "copilot"] {
+    for host in sampled(3, ["claude", "codex", "cursor", "vscode", "opencode", "copilot"]) {
         let project = Workspace::plain();
         onloop(&project, &format!("install {host} --scope user")).expect_exit(0);
         doctor(&project, host).expect_exit(0);

@@ -6,49 +6,50 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::{HOSTS, everything, onloop};
+use crate::rounds::{cases, sampled};
 use crate::workspace::Workspace;
+
+fn hosts_and_scopes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    HOSTS.into_iter().flat_map(|host| ["user", "project"].map(|scope| (host, scope)))
+}
 
 #[test]
 fn every_host_is_left_as_it_was_found() {
-    for host in HOSTS {
-        for scope in ["user", "project"] {
-            let project = Workspace::plain();
-            onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
-            let installed = everything(&project);
-            assert!(!installed.is_empty(), "{host}");
-            let again = onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
-            assert!(again.stderr.contains("nothing was changed"), "{again:?}");
-            assert_eq!(everything(&project), installed, "{host}");
-            onloop(&project, &format!("uninstall {host}")).expect_exit(0);
-            assert_eq!(everything(&project), [], "{host} {scope}");
-            let again = onloop(&project, &format!("uninstall {host}")).expect_exit(0);
-            assert!(again.stderr.contains("nothing was changed"), "{again:?}");
-        }
+    for (host, scope) in sampled(3, hosts_and_scopes()) {
+        let project = Workspace::plain();
+        onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
+        let installed = everything(&project);
+        assert!(!installed.is_empty(), "{host}");
+        let again = onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
+        assert!(again.stderr.contains("nothing was changed"), "{again:?}");
+        assert_eq!(everything(&project), installed, "{host}");
+        onloop(&project, &format!("uninstall {host}")).expect_exit(0);
+        assert_eq!(everything(&project), [], "{host} {scope}");
+        let again = onloop(&project, &format!("uninstall {host}")).expect_exit(0);
+        assert!(again.stderr.contains("nothing was changed"), "{again:?}");
     }
 }
 
 #[test]
 fn folders_and_empty_files_are_left_as_they_were_found() {
-    for host in HOSTS {
-        for scope in ["user", "project"] {
-            let project = Workspace::plain();
-            let tree = || {
-                let all = "find . ../home -path ../home/.state -prune -o";
-                let files = format!("{all} -type f -printf 'f %s %p\\n' | sort");
-                project.shell(&format!("{files}; {all} -type d -print | sort")).stdout
-            };
-            project.shell("mkdir -p ../home/.claude/agents ../home/.agents ../home/.codex .vscode");
-            for path in [".codex/hooks.json", ".cursor/hooks.json", ".claude/settings.json"] {
-                project.write(&format!("../home/{path}"), "");
-            }
-            project.write(".vscode/mcp.json", "");
-            let before = tree();
-            assert!(before.contains("f 0 ../home/.codex/hooks.json\n"), "{before}");
-            onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
-            assert_ne!(tree(), before, "{host} {scope}");
-            onloop(&project, &format!("uninstall {host}")).expect_exit(0);
-            assert_eq!(tree(), before, "{host} {scope}");
+    for (host, scope) in sampled(3, hosts_and_scopes()) {
+        let project = Workspace::plain();
+        let tree = || {
+            let all = "find . ../home -path ../home/.state -prune -o";
+            let files = format!("{all} -type f -printf 'f %s %p\\n' | sort");
+            project.shell(&format!("{files}; {all} -type d -print | sort")).stdout
+        };
+        project.shell("mkdir -p ../home/.claude/agents ../home/.agents ../home/.codex .vscode");
+        for path in [".codex/hooks.json", ".cursor/hooks.json", ".claude/settings.json"] {
+            project.write(&format!("../home/{path}"), "");
         }
+        project.write(".vscode/mcp.json", "");
+        let before = tree();
+        assert!(before.contains("f 0 ../home/.codex/hooks.json\n"), "{before}");
+        onloop(&project, &format!("install {host} --scope {scope}")).expect_exit(0);
+        assert_ne!(tree(), before, "{host} {scope}");
+        onloop(&project, &format!("uninstall {host}")).expect_exit(0);
+        assert_eq!(tree(), before, "{host} {scope}");
     }
 }
 
@@ -250,7 +251,7 @@ const BESIDE: [&str; 11] = [
 ];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(cases(1, 8)))]
 
     #[test]
     fn whatever_lies_beside_ours_is_as_it_was(

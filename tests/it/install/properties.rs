@@ -6,6 +6,8 @@ use onloop_core::hooks::Host;
 use onloop_core::install::{HostFile, InstallScope, Setting, Waits, host_files};
 use proptest::prelude::*;
 
+use crate::rounds::cases;
+
 fn shared(host: Host, program: &str) -> HostFile {
     all(host, program).remove(0)
 }
@@ -160,6 +162,8 @@ fn toml_line() -> BoxedStrategy<String> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(cases(48, 256)))]
+
     #[test]
     fn foreign_bytes_come_back(text in document(), which in 0usize..3) {
         let host = [Host::Claude, Host::Codex, Host::Cursor][which];

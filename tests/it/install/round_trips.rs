@@ -5,6 +5,8 @@ use onloop_core::handsoff::config::Config;
 use onloop_core::hooks::Host;
 use onloop_core::install::{HostFile, InstallScope, Setting, Waits, host_files};
 
+use crate::rounds::sampled;
+
 /// Which of a host's files a text stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -206,10 +208,11 @@ fn assert_round_trip(host: Host, part: Part, text: &str) {
 
 #[test]
 fn json_of_every_host_comes_back() {
-    for (host, part, text) in JSON {
-        for text in json_spellings(text) {
-            assert_round_trip(*host, *part, &text);
-        }
+    let all = JSON.iter().flat_map(|(host, part, text)| {
+        json_spellings(text).into_iter().map(|text| (*host, *part, text))
+    });
+    for (host, part, text) in sampled(7, all) {
+        assert_round_trip(host, part, &text);
     }
 }
 

@@ -49,6 +49,7 @@ fn what_two_steps_cost_together_stops_both_and_counts_once() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn the_attempts_of_all_steps_count_together() {
     let check = format!("test -e {SHARED}/done");
     let agent = "echo $ONLOOP_ATTEMPT >> f$ONLOOP_STEP; sleep 1\n";
@@ -65,6 +66,7 @@ fn the_attempts_of_all_steps_count_together() {
 
 /// The main process has ended at a gate, so the steps beside it hold the limit themselves.
 #[test]
+#[ignore = "only with --all"]
 fn a_limit_holds_for_all_steps_together_while_the_run_waits_at_a_gate() {
     for limit in ["max_total_attempts", "max_agents"] {
         let repeat = "loop: until done\nmax_iterations: 9\n";

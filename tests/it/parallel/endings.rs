@@ -76,6 +76,7 @@ fn suggests_nothing_that_is_refused(project: &Workspace) {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_step_at_work_is_no_run_that_a_person_continues_or_decides() {
     let project = waiting();
     let child = begin(&project, &["run", "--agent", "script"]);
@@ -107,6 +108,7 @@ fn a_step_at_work_is_no_run_that_a_person_continues_or_decides() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn stop_ends_the_drivers_of_a_run_whose_own_was_killed() {
     let project = waiting();
     let mut child = begin(&project, &["run", "--agent", "script"]);
@@ -135,6 +137,7 @@ fn what_was_killed_is_resumed_and_nothing_is_done_twice() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_driver_that_dies_is_started_again() {
     let project = waiting();
     let child = begin(&project, &["run", "--agent", "script"]);
@@ -225,6 +228,7 @@ fn a_run_that_is_discarded_takes_its_forks_along() {
 
 /// The merge would not have it, and the worktree is the only place where it is.
 #[test]
+#[ignore = "only with --all"]
 fn work_that_no_commit_holds_blocks_the_step_and_its_worktree_stays() {
     let commit = "git -c user.name=S -c user.email=s@example.org commit -q --allow-empty -m x";
     for (script, why) in [
@@ -256,6 +260,7 @@ fn with_a_kept_worktree() -> Workspace {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_worktree_that_stayed_is_discarded_with_its_run() {
     let project = with_a_kept_worktree();
     project.onloop(&["abandon", "--reason", "not needed"]).expect_exit(0);
@@ -265,6 +270,7 @@ fn a_worktree_that_stayed_is_discarded_with_its_run() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_worktree_that_stayed_is_kept_with_its_run_and_goes_when_it_is_merged() {
     let project = with_a_kept_worktree();
     project.onloop(&["resume"]).expect_exit(0);
@@ -278,6 +284,7 @@ fn a_worktree_that_stayed_is_kept_with_its_run_and_goes_when_it_is_merged() {
 
 /// As a process that is killed at the end of its run leaves it.
 #[test]
+#[ignore = "only with --all"]
 fn a_worktree_that_is_not_needed_is_pruned() {
     let project = waiting();
     std::fs::write(shared(&project, "go"), "").unwrap();

@@ -324,6 +324,7 @@ fn plain_steps() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn gates_and_human_reviews() {
     let review = Check::HumanReview { prompt: "look".to_owned() };
     let steps =
@@ -343,6 +344,7 @@ fn reviews_and_repeated_checks() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn checks_on_a_clean_checkout() {
     let steps = vec![Step { repeat: until(2), ..step(1) }, step(2)];
     let plan = Plan::example("demo", steps);
@@ -354,6 +356,7 @@ fn checks_on_a_clean_checkout() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn work_that_is_left_behind_anywhere() {
     let moved = Event::RunMoved {
         execution_root: "/x".to_owned(),
