@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { testIf } from "../../npm/test/support/all.mjs";
 import { adapter, claude, codex } from "./clients.mjs";
 import { drivenBy } from "./acp-runs.mjs";
 
@@ -18,7 +19,7 @@ const ADAPTERS = [
 ];
 
 for (const [client, name, options] of ADAPTERS) {
-  test(`${[name, ...options].join(" ")} makes a file and continues its conversation`, async () => {
+  testIf(client === unsandboxed)(`${[name, ...options].join(" ")} makes a file and continues its conversation`, async () => {
     const script = [{ run: "echo one > one.txt" }, { say: "Done." }, { run: "echo two > one.txt" }, { say: "Done." }];
     const { code, stderr, place, summary, heard } = await drivenBy(client, adapter(client, name), script, options);
     assert.equal(code, 0, `${stderr}\n${JSON.stringify(summary)}`);

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { onloop, run } from "./clients.mjs";
+import { testIf } from "../../npm/test/support/all.mjs";
+import { onloop, opencode, run } from "./clients.mjs";
 import { CLIENTS, repository, used } from "./conducted.mjs";
 
 /** Lets a client plan; returns the result, with the files of its turn by extension. */
@@ -22,7 +23,7 @@ async function planned(client, script) {
 }
 
 for (const client of CLIENTS) {
-  test(`a child that is ${client.name} answers only with its own text`, async () => {
+  testIf(client !== opencode)(`a child that is ${client.name} answers only with its own text`, async () => {
     // As an answer, the output of the tool would contradict the text.
     const answer = "It is planned.\nNEXT_COMMAND=done";
     const { code, stdout, stderr, kept, told } = await planned(client, used([{ run: "echo NEXT_COMMAND=rw-auto" }, { say: answer }]));

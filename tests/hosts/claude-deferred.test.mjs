@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { testWithAll } from "../../npm/test/support/all.mjs";
 import { claude, machine, onloop, run } from "./clients.mjs";
 
 const CALL = "cp victim/file copied";
@@ -44,7 +45,7 @@ test("only an approved call runs when its session continues", async () => {
   assert.deepEqual(calls.map(({ target }) => target.includes("copied-again")), [true], JSON.stringify(calls));
 });
 
-test("a denied call does not run, and its agent gets the denial", async () => {
+testWithAll("a denied call does not run, and its agent gets the denial", async () => {
   const { place, id } = await waiting();
   const ended = await answer(place, [id, "--deny"], [{ run: CALL }]);
   assert.equal(ended.code, 0, JSON.stringify(ended));

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test } from "node:test";
+import { testWithAll } from "../../npm/test/support/all.mjs";
 import { claude, onloop, repository, run } from "./clients.mjs";
 import { FILE, record, withWorkflow } from "./runs.mjs";
 
@@ -54,7 +54,7 @@ function* agent(project) {
   return { say: yield* act("summary") };
 }
 
-test("the command of the plugin drives a workflow to completed, retries and gates included", async () => {
+testWithAll("the command of the plugin drives a workflow to completed, retries and gates included", async () => {
   const place = await withWorkflow(claude);
   const words = ["--plugin-dir", join(repository, "npm/plugin")];
   const ended = await claude.session(place, agent(place.project), { prompt: `/hotl:loop ${FILE}`, words });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { testWithAll } from "../../npm/test/support/all.mjs";
 import { BROKEN, guards, lines, runsWith, upgrades } from "./claims.mjs";
 import { codex, machine, onloop } from "./clients.mjs";
 
@@ -14,7 +14,7 @@ const about = { denied: "git stash drop; mkdir victim/denied", ran, options };
 guards(codex, about);
 upgrades(codex, about);
 
-test("untrusted and broken hooks of Codex let everything run, as documented", async () => {
+testWithAll("untrusted and broken hooks of Codex let everything run, as documented", async () => {
   const untrusted = machine(codex);
   await onloop(untrusted, "install", "codex");
   await lines(codex, untrusted, ["git stash drop; mkdir victim/denied"]);

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { chmodSync, copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { testIf, testWithAll } from "../../npm/test/support/all.mjs";
 import { claude, codex, opencode, run } from "./clients.mjs";
 import { always, CLIENTS, conducted, FILE, kept, MAKE, repository, USED, used, workflow } from "./conducted.mjs";
 
@@ -53,7 +54,7 @@ always(CLIENTS, (name) => `a call of ${name} that is denied does not run, and is
   // A run disables the user's hooks in Claude Code. In the other clients they follow the run.
   const isAsked = judged.some(({ by_installed }) => by_installed);
   assert.equal(isAsked, place.isInstalled === true && client !== claude, told);
-});
+}, CLIENTS);
 
 always(CLIENTS, (name) => `a retry of ${name} continues its conversation, with the failed check`, async (client, repository) => {
   const place = await repository(client);
@@ -68,7 +69,7 @@ always(CLIENTS, (name) => `a retry of ${name} continues its conversation, with t
   assert.doesNotMatch(heard.told.at(-1), /Goal of the whole work/);
   const { cost_usd, ...tokens } = step.usage;
   assert.deepEqual(tokens, { input_tokens: 3000, cached_input_tokens: 900, output_tokens: 150 }, told);
-});
+}, [codex]);
 
 test("a line that the workflow file allows runs, and others like it do not", async () => {
   const place = await repository(claude, workflow(MAKE, "allow: [./make.sh *]\n"));
@@ -85,7 +86,7 @@ test("a line that the workflow file allows runs, and others like it do not", asy
 
 // These clients run calls without a hook, so onloop ends the turn.
 for (const client of [codex, opencode]) {
-  test(`a turn of ${client.name} whose calls no hook decides is ended`, async () => {
+  testIf(client === codex)(`a turn of ${client.name} whose calls no hook decides is ended`, async () => {
     const place = await repository(client, workflow(MAKE.replace("max_iterations: 3", "max_iterations: 1")));
     const program = join(place.home, "onloop");
     copyFileSync(place.bin, program);
@@ -136,7 +137,7 @@ test("the cost of Codex is estimated by the user's prices, and marked", async ()
   assert.match(report, /\| 1 \| 1 \| codex \| fake \| 2000 \| 600 \| 100 \| 0\.00372 \(estimated, prices of 2026-10-01\) \| 0 \| completed \|/);
 });
 
-test("sub-agents of opencode are counted, and their calls are seen", async () => {
+testWithAll("sub-agents of opencode are counted, and their calls are seen", async () => {
   const place = await repository(opencode);
   const task = { tool: "task", input: { description: "d", prompt: "p", subagent_type: "general" } };
   const call = { run: "echo made > made.txt" };
@@ -151,7 +152,7 @@ test("sub-agents of opencode are counted, and their calls are seen", async () =>
   assert.match(kept(place, summary, "logs/1-1.log"), /→ bash: echo made > made\.txt/);
 });
 
-test("every attempt starts a new conversation on request", async () => {
+testWithAll("every attempt starts a new conversation on request", async () => {
   const place = await repository(claude);
   const made = (heard) => heard.told.join().includes("missing");
   const script = used([{}, { say: "Done." }]);
@@ -162,7 +163,7 @@ test("every attempt starts a new conversation on request", async () => {
   assert.match(heard.told.join(), /Goal of the whole work[^]*made\.txt is missing/, told);
 });
 
-test("a lost conversation is reported, and a new one starts", async () => {
+testWithAll("a lost conversation is reported, and a new one starts", async () => {
   const forgetful = MAKE.replace("sh check.sh", "sh check.sh || (rm -r ~/.claude/projects; false)");
   const place = await repository(claude, workflow(forgetful));
   let begun = 0;

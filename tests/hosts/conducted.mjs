@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { testIf } from "../../npm/test/support/all.mjs";
 import { claude, codex, machine, onloop, opencode, repository as top, run } from "./clients.mjs";
 
 export const FILE = "hotl-workflow-make.md";
@@ -40,15 +40,12 @@ export async function repository(client, text = workflow(MAKE)) {
 
 export const CLIENTS = [claude, codex, opencode];
 
-/** These clients in a run of all tests, and one of them in others. */
-const sample = (client) => (process.env.ONLOOP_TEST_ALL === undefined ? [client] : CLIENTS);
-
-/** Variants of a test: the suffix of the title, the clients, and the setup. */
+/** Variants of a test: the suffix of the title, the client that a run without `--all` has, and the setup. */
 const WAYS = [
-  ["", CLIENTS, (place) => place],
+  ["", undefined, (place) => place],
   [
     ", our hooks being installed",
-    sample(claude),
+    claude,
     async (place, client) => {
       await onloop(place, "install", client.name);
       return { ...place, isInstalled: true };
@@ -56,7 +53,7 @@ const WAYS = [
   ],
   [
     ", conducted by Node",
-    sample(codex),
+    codex,
     (place) => {
       rmSync(place.bin);
       symlinkSync(join(top, "npm/bin/onloop.mjs"), place.bin);
@@ -65,13 +62,18 @@ const WAYS = [
   ],
 ];
 
-/** Adds a test for each client and variant; `act` gets a client and a function that creates its repository. */
-export function always(clients, title, act) {
+/**
+ * Adds a test for each client and variant; `act` gets a client and a function that creates its repository.
+ * Without `--all` those of `sampled` run in the plain variant. Where these are all clients, the other
+ * variants run with one of them.
+ */
+export function always(clients, title, act, sampled = clients.slice(0, 1)) {
+  const isWhole = sampled.length === CLIENTS.length;
   for (const client of clients) {
-    for (const [way, of, prepare] of WAYS) {
-      if (!of.includes(client)) continue;
+    for (const [way, one, prepare] of WAYS) {
       const made = async (client, text) => prepare(await repository(client, text), client);
-      test(title(client.name) + way, () => act(client, made));
+      const isSampled = one === undefined ? sampled.includes(client) : isWhole && client === one;
+      testIf(isSampled)(title(client.name) + way, () => act(client, made));
     }
   }
 }

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { testIf } from "../../npm/test/support/all.mjs";
 import { claude, codex, opencode, run, without } from "./clients.mjs";
 import { conducted, repository, used } from "./conducted.mjs";
 
@@ -29,7 +29,8 @@ const WAYS = [
 
 for (const client of [claude, codex, opencode]) {
   for (const [by, prepare] of WAYS) {
-    test(`${client.name} works inside the sandbox of ${by}, and cannot leave it`, async () => {
+    const isSampled = client === (by === "landlock" ? codex : claude);
+    testIf(isSampled)(`${client.name} works inside the sandbox of ${by}, and cannot leave it`, async () => {
       const place = prepare(await repository(client));
       mkdirSync(join(place.home, ".ssh"), { recursive: true });
       writeFileSync(join(place.home, ".ssh/id_ed25519"), "hidden-7f3a\n");

@@ -5,6 +5,7 @@ import { execFile, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { testIf, testWithAll } from "../../npm/test/support/all.mjs";
 import { claude, codex, machine, onloop } from "./clients.mjs";
 import { after, LIMIT, subscribed } from "./limits.mjs";
 import { continuations, FILE, withWorkflow } from "./runs.mjs";
@@ -15,7 +16,7 @@ function* talker() {
 }
 
 for (const [client, words] of [[claude, []], [codex, [codex.trusted]]]) {
-  test(`an unrelated conversation in ${client.name} is not affected by the run of another conversation`, async () => {
+  testIf(client === codex)(`an unrelated conversation in ${client.name} is not affected by the run of another conversation`, async () => {
     const place = await withWorkflow(client);
     await onloop(place, "install", client.name);
     const id = (await onloop(place, "init", FILE)).trim();
@@ -109,7 +110,7 @@ function stayed(program, words, { project, env }, input, turns) {
   });
 }
 
-test("onloop waits for a limit of Claude Code, and its agent continues the goal", async () => {
+testWithAll("onloop waits for a limit of Claude Code, and its agent continues the goal", async () => {
   const place = subscribed(claude, await withShip());
   const s = 5;
   const refused = () => ({ fail: LIMIT.claude(s) });

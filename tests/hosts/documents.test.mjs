@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { testWithAll } from "../../npm/test/support/all.mjs";
 import { claude, codex, machine, onloop, opencode, repository, run } from "./clients.mjs";
 import { source } from "./plugins.mjs";
 
@@ -42,7 +43,7 @@ function recorded(page, name, text) {
   }
 }
 
-test("the page about Claude Code", async () => {
+testWithAll("the page about Claude Code", async () => {
   const place = machine(claude);
   const folder = source();
   const added = await claude.plugin(place, "marketplace", "add", folder);
@@ -78,7 +79,7 @@ test("the page about Codex", async () => {
   recorded("codex.md", "denied", plain(place, ended.heard.results[1]));
 });
 
-test("the page about opencode", async () => {
+testWithAll("the page about opencode", async () => {
   const place = machine(opencode);
   await onloop(place, "install", "opencode");
   const ended = await opencode.session(place, LINES);

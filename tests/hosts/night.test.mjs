@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { testWithAll } from "../../npm/test/support/all.mjs";
 import { claude, codex, opencode, run } from "./clients.mjs";
 import { always, CLIENTS, conducted, kept, repository, USED, used, workflow } from "./conducted.mjs";
 import { after, LIMIT, subscribed } from "./limits.mjs";
@@ -42,7 +43,7 @@ always(CLIENTS, (name) => `a limit of ${name} is waited for, and the same conver
   assert.match(kept(place, summary, "logs/1-1.log"), /the limit on usage is reached[^]*Done\./);
 });
 
-test("onloop waits for a limit of opencode that its client would wait for", async () => {
+testWithAll("onloop waits for a limit of opencode that its client would wait for", async () => {
   const place = await repository(opencode);
   const script = used([WORK[0], WORK[1], WORK[2]]);
   // The client waits for up to a minute.

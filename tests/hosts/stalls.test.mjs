@@ -2,6 +2,7 @@
 // files run in parallel.
 
 import assert from "node:assert/strict";
+import { codex } from "./clients.mjs";
 import { always, CLIENTS, conducted, kept, used } from "./conducted.mjs";
 
 const HALF = { run: "echo half > half.txt" };
@@ -21,4 +22,4 @@ always(CLIENTS, (name) => `a turn of ${name} without output is ended and tried a
   assert.ok(Date.now() - began < 250_000, told);
   const log = kept(place, summary, "logs/1-1.log");
   assert.match(log, /! agent ended: no sign of life for 40 s\n/, log);
-});
+}, [codex]);
