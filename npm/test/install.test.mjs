@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { isLong } from "./support/all.mjs";
 import { temporaryFolder } from "./support/temporary.mjs";
 import * as workspace from "./support/workspace.mjs";
 import { npmFolder } from "./support/workspace.mjs";
@@ -20,7 +21,7 @@ test("every client gets a hook that runs in Node and denies", () => {
   const env = { ...workspace.environment(top), ONLOOP_BINARY: "" };
   const onloop = (...words) => workspace.run([process.execPath], [script, ...words], { cwd, env });
   const before = workspace.tree(top);
-  for (const host of HOSTS) {
+  for (const host of isLong ? HOSTS : ["claude", "codex"]) {
     // Node starts slowly; the tests of the native program check the paths of files.
     for (const scope of host === "claude" ? ["user", "project"] : ["project"]) {
       const installed = onloop("install", host, "--scope", scope);

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { test } from "node:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { testIf } from "./support/all.mjs";
 import { built, commitAll, environment, folder, npmFolder, write } from "./support/workspace.mjs";
 
 const PACKAGE = [process.execPath, join(npmFolder, "bin/onloop.mjs")];
@@ -46,7 +46,7 @@ function strict(schema, isDone) {
 }
 
 for (const [name, [command, ...args]] of Object.entries(SERVERS)) {
-  test(`${name}: the answer of every tool matches its schema`, async (t) => {
+  testIf(name === "package")(`${name}: the answer of every tool matches its schema`, async (t) => {
     const cwd = folder(t);
     write(cwd, { "hotl-workflow-hello.md": FILE });
     const env = environment(cwd);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { build } from "esbuild";
 import { load } from "../dist/index.js";
+import { testWithAll } from "./support/all.mjs";
 import { temporaryFolder } from "./support/temporary.mjs";
 import * as workspace from "./support/workspace.mjs";
 import { npmFolder, repository } from "./support/workspace.mjs";
@@ -116,7 +117,7 @@ test("a web worker loads it", () => {
   assert.equal(runs([process.execPath, "worker.mjs"]), EXPECTED);
 });
 
-test("a bundle for an extension host contains it", async () => {
+testWithAll("a bundle for an extension host contains it", async () => {
   workspace.write(project, { "use.cjs": 'console.log(require("./extension.cjs").code);' });
   const shared = { absWorkingDir: project, entryPoints: ["extension.ts"], bundle: true, target: "es2022" };
   const sizes = {};
@@ -233,7 +234,7 @@ test("its types fit both module formats", () => {
   }
 });
 
-test("publint and attw find nothing", () => {
+testWithAll("publint and attw find nothing", () => {
   const packed = tarball(/^onloop-\d/);
   runs([process.execPath, join(tools, "publint/src/cli.js"), "run", "--strict", packed]);
   const attw = join(tools, "@arethetypeswrong/cli/dist/index.js");
@@ -256,7 +257,7 @@ test("npx runs a workflow in a worktree of a fresh repository", () => {
   assert.ok(!existsSync(join(cwd, "a.txt")), "the work happened in the worktree");
 });
 
-test("npx installs hooks that deny", () => {
+testWithAll("npx installs hooks that deny", () => {
   const home = join(top, "an empty home");
   mkdirSync(home);
   const env = workspace.environment(home);

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { testWithAll } from "../../npm/test/support/all.mjs";
 import { filesBelow } from "./actions.mjs";
 import { npmSettings, platform, rehearse, repository, startRegistry } from "./rehearsal.mjs";
 import { perform } from "./workflow.mjs";
@@ -125,13 +126,13 @@ test("the published package installs, and runs the example with the native progr
   assert.match(onloop("run").stderr, /^Run completed /m);
 });
 
-test("rerun jobs change nothing", () => {
+testWithAll("rerun jobs change nothing", () => {
   again("publish", "github");
   assert.deepEqual(order(), ORDER);
   assert.equal(asset(".state").toString(), "published");
 });
 
-test("a rerun finishes an interrupted publication", async () => {
+testWithAll("a rerun finishes an interrupted publication", async () => {
   await emptyRegistry("stops");
   const refuse = (name) => writeFileSync(join(world.registry.folder, "refuse"), name);
   refuse("@onloop/linux-x64");
@@ -143,7 +144,7 @@ test("a rerun finishes an interrupted publication", async () => {
   assert.deepEqual(order(), ORDER);
 });
 
-test("later versions need no token, and another build of a version is refused", async () => {
+testWithAll("later versions need no token, and another build of a version is refused", async () => {
   await emptyRegistry("differs");
   world.secrets.npm.NPM_TOKEN = "";
   assert.throws(() => again("publish"), /is not published/);

@@ -2,9 +2,11 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { isLong } from "../../npm/test/support/all.mjs";
 import { server, suite, workspace } from "./editor.mjs";
 
 const TRUSTED = { "security.workspace.trust.enabled": false };
+const ONLY_WITH_ALL = { skip: isLong ? false : "only with --all" };
 const started = [];
 after(() => Promise.all(started.map((server) => server.close())));
 
@@ -56,7 +58,7 @@ test("a host with Node", async (context) => {
       },
     }),
   );
-  await context.test("steers runs", async (context) => {
+  await context.test("steers runs", ONLY_WITH_ALL, async (context) => {
     const folder = workspace(host.home, "steered", "steered");
     await play(context, host, { name: "wait", folder });
     await play(context, host, {
@@ -81,7 +83,7 @@ test("a host with Node", async (context) => {
     });
   });
   await context.test("plans and loops", (context) => play(context, host, { name: "auto", files: "auto" }));
-  await context.test("plans and loops in chat", (context) =>
+  await context.test("plans and loops in chat", ONLY_WITH_ALL, (context) =>
     play(context, host, {
       name: "chat",
       files: "auto",
