@@ -48,6 +48,7 @@ fn a_file_beyond_the_limit_is_refused_by_its_size() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn nesting_is_bounded() {
     let deep = 100_000;
     is_invalid("brackets", workflow(&format!("x: {}\n", "[".repeat(deep)), STEP));
@@ -88,6 +89,7 @@ fn mistakes_are_all_named() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn ten_thousand_steps_are_read_and_one_more_is_refused() {
     let steps = |count: u32| -> String {
         (1..=count)

@@ -37,6 +37,7 @@ fn a_worktree_keeps_the_checkout_as_it_was() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn what_is_advised_instead_of_a_lost_worktree_keeps_the_agent() {
     let project = repository();
     project.onloop(&["run", FILE]).expect_exit(0);

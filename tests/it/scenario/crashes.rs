@@ -8,6 +8,7 @@ use super::{
     assert_finished_well, assert_nothing_said_was_lost, carry_on, completed, length_of_a_run,
     machine, records, unfinished, waiting_for,
 };
+use crate::rounds::sampled;
 use crate::run::workflow;
 
 /// Lives through a whole run in which the power goes during request `at_request`.
@@ -51,12 +52,16 @@ fn a_run_survives_a_power_cut_at_every_moment() {
     for machine in [machine, quick_machine] {
         let length = length_of_a_run(machine());
         assert!(length > 100, "the run is long enough to be interesting: {length}");
-        for at_request in 0..length {
-            // Before a request is after the one before it.
-            for lose_relaxed in [false, true] {
-                let loss = PowerLoss { at_request, moment: Moment::After, lose_relaxed };
-                with_a_power_cut(loss, machine());
-            }
+        // Before a request is after the one before it.
+        let losses = (0..length).flat_map(|at_request| {
+            [false, true].map(|lose_relaxed| PowerLoss {
+                at_request,
+                moment: Moment::After,
+                lose_relaxed,
+            })
+        });
+        for loss in sampled(19, losses) {
+            with_a_power_cut(loss, machine());
         }
     }
 }
@@ -77,13 +82,12 @@ fn a_power_cut_while_a_driver_is_started_loses_no_decision() {
     let is_launch = |request: &Request| matches!(request, Request::Launch(_));
     let launches: Vec<usize> =
         (0..).zip(&undisturbed.requests).filter(|(_, r)| is_launch(r)).map(|(at, _)| at).collect();
-    for launch in launches {
-        for at_request in launch - 3..launch + 3 {
-            for moment in [Moment::Before, Moment::After] {
-                let loss = PowerLoss { at_request, moment, lose_relaxed: true };
-                with_a_power_cut(loss, machine_that_continues());
-            }
-        }
+    let losses = launches.into_iter().flat_map(|launch| launch - 3..launch + 3);
+    let losses = losses
+        .flat_map(|at_request| [Moment::Before, Moment::After].map(|moment| (at_request, moment)));
+    for (at_request, moment) in sampled(5, losses) {
+        let loss = PowerLoss { at_request, moment, lose_relaxed: true };
+        with_a_power_cut(loss, machine_that_continues());
     }
 }
 
@@ -117,22 +121,24 @@ fn a_ledger_that_is_torn_anywhere_is_continued() {
     let is_append = |request: &Request| matches!(request, Request::Append { .. });
     let appends = undisturbed.requests.iter().filter(|request| is_append(request)).count();
     assert!(appends >= 10, "a line for each change: {appends}");
-    for (at_request, request) in undisturbed.requests.iter().enumerate() {
-        if !is_append(request) {
-            continue;
+    let numbered = undisturbed.requests.iter().enumerate();
+    let losses = numbered.filter(|(_, request)| is_append(request)).flat_map(|(at_request, _)| {
+        [Moment::Before, Moment::Within, Moment::After].map(|moment| PowerLoss {
+            at_request,
+            moment,
+            lose_relaxed: true,
+        })
+    });
+    for loss in sampled(7, losses) {
+        let mut machine = machine_with_a_large_record();
+        let about = format!("{loss:?}");
+        machine.lose_power(loss);
+        assert_eq!(machine.run(super::RUN), Ended::PowerCut, "{about}");
+        if !completed(&machine) {
+            let ended = machine.run(super::RESUME);
+            assert_eq!(ended, Ended::Exit(Exit::Done), "{about}\n{}", machine.notes());
         }
-        for moment in [Moment::Before, Moment::Within, Moment::After] {
-            let mut machine = machine_with_a_large_record();
-            let loss = PowerLoss { at_request, moment, lose_relaxed: true };
-            let about = format!("{loss:?}");
-            machine.lose_power(loss);
-            assert_eq!(machine.run(super::RUN), Ended::PowerCut, "{about}");
-            if !completed(&machine) {
-                let ended = machine.run(super::RESUME);
-                assert_eq!(ended, Ended::Exit(Exit::Done), "{about}\n{}", machine.notes());
-            }
-            assert!(completed(&machine), "{about}\n{}", machine.notes());
-            assert_nothing_said_was_lost(&machine, &about);
-        }
+        assert!(completed(&machine), "{about}\n{}", machine.notes());
+        assert_nothing_said_was_lost(&machine, &about);
     }
 }

@@ -195,6 +195,7 @@ fn who_cannot_be_taken_back_after_a_merge_hears_where_the_checkout_is() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_worktree_whose_checkout_is_cut_leaves_nothing_behind() {
     for (kind, init) in KINDS {
         let place = Place::with_hanging_filter(init);
@@ -234,6 +235,7 @@ fn a_question_ends_whatever_hangs_and_says_what_it_is() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn remotes_hooks_and_helpers_that_hang_are_ended() {
     let place = Place::with_commit(&[]);
     place.git(".", &["init", "--quiet", "--bare", "remote.git"]);
