@@ -129,7 +129,7 @@ fn a_ledger_that_is_torn_anywhere_is_continued() {
             lose_relaxed: true,
         })
     });
-    for loss in sampled(7, losses) {
+    for loss in sampled(13, losses) {
         let mut machine = machine_with_a_large_record();
         let about = format!("{loss:?}");
         machine.lose_power(loss);
