@@ -22,12 +22,27 @@ pub(crate) fn cases(few: u32, many: u32) -> u32 {
 /// of its values.
 pub(crate) fn sampled<T>(every: usize, cases: impl IntoIterator<Item = T>) -> Vec<T> {
     let seed = std::env::var("ONLOOP_SEED").ok();
-    let seed: usize = seed.map_or(0, |seed| seed.parse().expect("ONLOOP_SEED is a number"));
-    let cases = cases.into_iter();
-    let taken: Vec<T> =
-        if is_long() { cases.collect() } else { cases.skip(seed % every).step_by(every).collect() };
-    assert!(!taken.is_empty(), "one in {every} of fewer cases");
-    taken
+    let seed = seed.map_or(0, |seed| seed.parse().expect("ONLOOP_SEED is a number"));
+    let cases = cases.into_iter().collect();
+    if is_long() { cases } else { every_nth(every, seed, cases) }
+}
+
+fn every_nth<T>(every: usize, seed: usize, cases: Vec<T>) -> Vec<T> {
+    let first = seed % every.min(cases.len());
+    cases.into_iter().skip(first).step_by(every).collect()
+}
+
+#[test]
+fn a_sample_is_never_empty_and_has_each_value_of_an_inner_loop() {
+    for seed in 0..10 {
+        assert_eq!(every_nth(3, seed, vec!['a', 'b']).len(), 1, "{seed}");
+        let all = (0..20).flat_map(|at| (0..4).map(move |way| (at, way))).collect();
+        let mut ways: Vec<i32> = every_nth(9, seed, all).into_iter().map(|(_, way)| way).collect();
+        assert_eq!(ways.len() / 4, 2, "{seed}: {ways:?}");
+        ways.sort_unstable();
+        ways.dedup();
+        assert_eq!(ways, [0, 1, 2, 3], "{seed}");
+    }
 }
 
 /// Whether `./test --all` runs this test.

@@ -261,6 +261,7 @@ fn work_that_was_left_behind_is_verified_again() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn what_an_agent_left_is_verified_again_where_its_verdict_did_not_come() {
     let one = first();
     run(&one).expect_exit(3);
@@ -294,6 +295,7 @@ fn what_an_agent_left_is_verified_again_where_its_verdict_did_not_come() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn work_that_came_further_than_its_record_is_not_left_behind() {
     let one = first();
     run(&one).expect_exit(3);
@@ -311,6 +313,7 @@ fn work_that_came_further_than_its_record_is_not_left_behind() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn what_was_undone_stays_undone_elsewhere() {
     let one = first();
     run(&one).expect_exit(3);
@@ -325,6 +328,7 @@ fn what_was_undone_stays_undone_elsewhere() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_fetch_that_was_refused_halfway_is_done_again() {
     let one = first();
     run(&one).expect_exit(3);

@@ -308,7 +308,7 @@ fn a_step_and_the_developer_say_what_holds_where_the_check_does_not() {
         ("network: [a.example]\n", "run: {network: [b.example]}", "a.example", "b.example"),
     ];
     // The last one has both, which the first two have each by itself.
-    for (more, own, reached, refused) in sampled(2, cases.into_iter().rev()) {
+    for (more, own, reached, refused) in sampled(3, cases.into_iter().rev()) {
         let script = format!("{}; ! {}", reach(reached), reach(refused));
         let verify = format!(" {} && ! {}", reach(reached), reach(refused));
         let place = with_servers(run::place(more, &verify, &script));

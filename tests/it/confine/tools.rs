@@ -103,7 +103,7 @@ module.close()" "$proxy"
 fn tools_work() {
     let tools: Vec<_> = TOOLS.iter().filter(|(_, program, _)| has(program)).collect();
     let all = mechanisms().into_iter().flat_map(|by| tools.iter().map(move |tool| (by, *tool)));
-    for (mechanism, (name, program, line)) in sampled(2, all) {
+    for (mechanism, (name, program, line)) in sampled(5, all) {
         if (mechanism, *name) == ("landlock", "gradle") {
             // Its settings in the home are there and cannot be read, at which it gives up.
             continue;

@@ -57,7 +57,7 @@ fn a_lock_stops_a_finish_with_its_name_and_nothing_is_said_to_be_done() {
         (merge, ".git/HEAD.lock", true),
         (merge, ".git/index.lock", true),
     ];
-    for (words, lock, waits) in sampled(3, cases) {
+    for (words, lock, waits) in sampled(4, cases) {
         let run = open();
         let workspace = &run.workspace;
         workspace.git_says(&["pack-refs", "--all"]);

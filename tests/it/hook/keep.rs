@@ -70,7 +70,7 @@ fn what_a_contained_line_removes_comes_back() {
         ("python3 -c 'import os; os.remove(\"notes\")'", &["notes"]),
         ("cp plain d.log", &["d.log"]),
     ];
-    for (line, lost) in sampled(2, lines) {
+    for (line, lost) in sampled(3, lines) {
         let project = project();
         let reason = run(&project, line);
         assert!(reason.ends_with("to undo: onloop session undo s1 1"), "{line}: {reason}");

@@ -60,7 +60,7 @@ fn a_run_survives_a_power_cut_at_every_moment() {
                 lose_relaxed,
             })
         });
-        for loss in sampled(19, losses) {
+        for loss in sampled(29, losses) {
             with_a_power_cut(loss, machine());
         }
     }

@@ -18,7 +18,7 @@ fn is_write(request: &Request) -> bool {
 #[test]
 fn a_disk_that_is_full_at_any_write_loses_nothing() {
     for kind in [FailureKind::Full, FailureKind::Denied] {
-        for refused in sampled(13, 0..length_of_a_run(machine())) {
+        for refused in sampled(21, 0..length_of_a_run(machine())) {
             let mut machine = machine();
             let mut reached = false;
             machine.refuse(move |number, request| {
@@ -146,7 +146,7 @@ fn broken_git_is_refused_in_words_and_not_needed_without_it() {
 
 #[test]
 fn an_interrupt_at_any_moment_is_saved_or_finished() {
-    for at in sampled(11, 0..length_of_a_run(machine())) {
+    for at in sampled(17, 0..length_of_a_run(machine())) {
         let mut machine = machine();
         machine.interrupt_at(at);
         let about = format!("interrupted at {at}");

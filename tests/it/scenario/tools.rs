@@ -98,7 +98,7 @@ fn a_run_of_a_client_survives_a_power_cut_at_every_moment() {
     assert!(length > 60, "the conversation is long enough to be interesting: {length}");
     let losses = (0..length)
         .flat_map(|at_request| [false, true].map(|lose_relaxed| (at_request, lose_relaxed)));
-    for (at_request, lose_relaxed) in sampled(15, losses) {
+    for (at_request, lose_relaxed) in sampled(23, losses) {
         let loss = PowerLoss { at_request, moment: Moment::After, lose_relaxed };
         let about = format!("{loss:?}");
         let mut machine = machine_with_a_client();
@@ -115,7 +115,7 @@ fn a_run_of_a_client_survives_a_power_cut_at_every_moment() {
 fn an_interrupt_at_any_moment_leaves_a_run_that_goes_on() {
     let mut whole = machine_with_a_client();
     whole.run(MCP);
-    for at_request in sampled(11, 0..whole.requests.len()) {
+    for at_request in sampled(17, 0..whole.requests.len()) {
         let about = format!("interrupted at {at_request}");
         let mut machine = machine_with_a_client();
         machine.interrupt_at(at_request);

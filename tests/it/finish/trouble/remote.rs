@@ -47,7 +47,7 @@ fn a_push_that_is_refused_says_by_whom_and_why() {
         ),
         (".git/hooks/pre-push", "echo 'wait until Monday' >&2; exit 1", String::new()),
     ];
-    for (path, script, why) in sampled(2, cases) {
+    for (path, script, why) in sampled(3, cases) {
         let workspace = Workspace::git();
         add_remote(&workspace);
         hook(&workspace, path, script);
