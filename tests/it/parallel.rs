@@ -211,6 +211,7 @@ fn a_step_that_is_ready_alone_begins_while_another_one_waits_at_its_gate() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_later_merge_that_breaks_an_earlier_step_is_found_before_the_next_one_begins() {
     // Each holds alone; together the sum is too large.
     let sum = "test $(cat *.n | wc -l) -le 2";

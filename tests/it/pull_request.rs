@@ -311,6 +311,7 @@ esac
 "#;
 
 #[test]
+#[ignore = "only with --all"]
 fn a_merge_request_of_gitlab_is_opened_and_repaired_the_same_way() {
     let project = Project::new("glab", GLAB);
     let remote = project.workspace.path("../remote").to_str().unwrap().to_owned();
@@ -338,6 +339,7 @@ fn a_merge_request_of_gitlab_is_opened_and_repaired_the_same_way() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_warning_leaves_the_merge_to_a_person() {
     let project = Project::new("gh", GH);
     project.workspace.write("tests/wanted.json", "4\n");

@@ -16,7 +16,7 @@ fn trouble_on_the_way_is_waited_out() {
         &[(429, too_many)],
         &[(200, "<html>garbage"), (200, "{\"ok\":true,\"result\":7}"), (200, "")],
     ];
-    for faults in sampled(2, all) {
+    for faults in sampled(3, all) {
         let api = BotApi::start();
         let project = project(&api, "  timeout_sec: 30\n");
         api.fail_after_question(faults);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::mechanisms;
 use super::place::{Place, SECRET};
+use crate::rounds::sampled;
 use crate::workspace::{Run, program};
 
 const FRONT: &str =
@@ -111,12 +112,13 @@ fn without_caches(hold: &mut Value) -> Vec<Value> {
 #[test]
 fn checks_on_a_clean_checkout_find_no_cache_of_the_agent() {
     // A tool that was never used has its cache in a folder of the run.
-    for (more, is_used, code) in [
+    let cases = [
         ("", true, 0),
         ("", false, 0),
         ("verify_clean: true\n", true, 1),
         ("verify_clean: true\n", false, 1),
-    ] {
+    ];
+    for (more, is_used, code) in sampled(3, cases) {
         let place = place(
             &format!("confine: on\nworktree: true\n{more}"),
             " test -f \"${PIP_CACHE_DIR:-$HOME/.cache/pip}/planted\"",

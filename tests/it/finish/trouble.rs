@@ -200,6 +200,7 @@ fn whoever_git_does_not_know_is_told_so() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn sha256_and_reftable_repositories_go_all_the_way() {
     for option in sampled(2, ["--object-format=sha256", "--ref-format=reftable"]) {
         let run = Finished::begun(Workspace::git_with(&[option]), "worktree", OPEN, 0);
@@ -390,6 +391,7 @@ fn a_merge_that_git_ended_by_itself_is_recorded_and_cleaned_up() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn what_is_in_the_way_of_a_merge_is_named_with_a_command_that_works() {
     let run = open();
     let workspace = &run.workspace;
@@ -465,6 +467,7 @@ fn a_worktree_that_was_moved_by_hand_is_relocated_and_merged() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn discarded_work_comes_back_by_the_printed_command() {
     let run = open();
     let workspace = &run.workspace;
@@ -497,6 +500,7 @@ fn a_deleted_branch_is_named_with_a_command_that_brings_the_work_back() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_repository_that_an_agent_made_bare_is_named_with_the_key() {
     for mode in sampled(2, ["worktree", "branch"]) {
         let run = Finished::of(mode, OPEN, 0);

@@ -151,6 +151,7 @@ fn a_driver_that_dies_is_started_again() {
 
 /// Another process ends git, once each: the run pauses, and the next driver merges the step.
 #[test]
+#[ignore = "only with --all"]
 fn a_git_that_is_killed_while_it_merges_pauses_the_run() {
     for word in ["merge-tree", "commit-tree", "update-ref", "read-tree", "diff-tree -r -z --raw"] {
         let step = |file: &str| format!("echo $ONLOOP_STEP >> {file}");

@@ -113,6 +113,7 @@ fn a_setup_that_fails_begins_no_attempt_of_an_agent_that_drives_the_run() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_setup_that_fails_stops_before_the_first_attempt_and_is_done_again() {
     let setup = "setup: |\n  echo once >> log\n  test -e fixed || { seq 30; echo nope >&2; exit 3; }\n  \
                  touch ready\ndirty_worktree: allow\n";
@@ -229,6 +230,7 @@ fn the_submodules_of_a_worktree_come_from_the_main_checkout() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn a_submodule_at_another_commit_is_not_to_be_stashed() {
     let project = Workspace::git();
     let step = "- [ ] **Step 1: Look**\naction: look\nloop: false\nverify: test -d .\n";

@@ -241,6 +241,7 @@ fn changing() -> Workspace {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn details_are_paged_with_colour_and_plain_where_nobody_turns_pages() {
     let removed = "\u{1b}[31m-A project.\u{1b}[0m\n\u{1b}[32m+new \\u{1b}[2J\u{1b}[0m\n";
     let paged = changing().with_env("PAGER", "echo paged; cat");
@@ -370,6 +371,7 @@ const COUNT: &[&str] =
     &["run", "--agent-command", "grep -o longer | head -n 1 >> count; echo x >> count"];
 
 #[test]
+#[ignore = "only with --all"]
 fn the_work_of_a_completed_run_is_asked_about_and_changes_can_be_requested() {
     let project = counting();
     let mut session = Session::start(&project, COUNT);

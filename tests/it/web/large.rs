@@ -45,6 +45,7 @@ fn the_facts_of_a_run_of_500_steps_stay_small() {
 }
 
 #[test]
+#[ignore = "only with --all"]
 fn fifty_runs_are_a_small_page() {
     let mut machine = SimHost::new();
     for line in ["the-agent", "check-built"] {
