@@ -163,14 +163,17 @@ fn what_waits_is_first_and_a_gate_has_the_facts_of_the_terminal() {
 
 #[test]
 fn an_approval_is_in_the_ledger_with_its_channel() {
-    let (mut machine, id) = waiting("medium");
-    let mut steps = sign_in();
-    steps.extend(decide(&id, &[("action", "approve")]));
-    let answers = browse(&mut machine, steps);
-    assert_eq!(answers[3].status, 200, "{}", body(&answers[3]));
-    let ledger = ledger(&machine, &id);
-    assert!(ledger.contains(r#""channel":"web""#), "{ledger}");
-    assert!(!ledger.contains("olw_"), "{ledger}");
+    for (says, channel) in [(None, "web"), (Some("editor"), "editor"), (Some("terminal"), "web")] {
+        let (mut machine, id) = waiting("medium");
+        machine.env.extend(says.map(|says| ("ONLOOP_CHANNEL".to_owned(), says.to_owned())));
+        let mut steps = sign_in();
+        steps.extend(decide(&id, &[("action", "approve")]));
+        let answers = browse(&mut machine, steps);
+        assert_eq!(answers[3].status, 200, "{}", body(&answers[3]));
+        let ledger = ledger(&machine, &id);
+        assert!(ledger.contains(&format!(r#""channel":"{channel}""#)), "{ledger}");
+        assert!(!ledger.contains("olw_"), "{ledger}");
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::background::continue_run;
 use onloop_engine::run::change::say_step;
 use onloop_engine::run::change::{change_by, not_now};
-use onloop_engine::run::decider::{decider, demand_person};
+use onloop_engine::run::decider::{channel_of, decider, demand_person};
 use onloop_engine::state::store::{CHANGED_SINCE, Store};
 use onloop_engine::terminal::ask::{self, Consulted};
 use onloop_run::{
@@ -99,12 +99,7 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
     if let Some(seen) = &args.seen {
         demand_unchanged(&mut store, seen)?;
     }
-    // An editor says of itself that it is one; what it calls is this verb.
-    let channel = io.env("ONLOOP_CHANNEL").and_then(|channel| channel.parse().ok());
-    let channel = channel
-        .filter(|channel| *channel == DecisionChannel::Editor)
-        .unwrap_or(DecisionChannel::Command);
-    decide_in(io, &mut store, args, channel).await
+    decide_in(io, &mut store, args, channel_of(io, DecisionChannel::Command)).await
 }
 
 /// Refuses a decision about a record that is not what the person has seen.

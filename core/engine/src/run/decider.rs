@@ -15,6 +15,12 @@ pub fn decider(io: &Io, channel: DecisionChannel) -> Decider {
     Decider { user: user.map(text::one_line), channel }
 }
 
+/// The channel of a decision: `Editor` if an editor runs this program and says so, else `own`.
+pub fn channel_of(io: &Io, own: DecisionChannel) -> DecisionChannel {
+    let says = io.env("ONLOOP_CHANNEL").and_then(|channel| channel.parse().ok());
+    says.filter(|channel| *channel == DecisionChannel::Editor).unwrap_or(own)
+}
+
 /// Who has decided what about a run, and through which channel, as the beginning of a sentence.
 pub(crate) fn decided_by(by: &Decider, event: &Event) -> String {
     let channel = match by.channel {

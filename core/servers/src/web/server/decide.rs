@@ -5,6 +5,7 @@ use crate::web::captured::{Said, captured};
 use onloop_engine::error::ErrorKind;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::background::{continue_run, resume_in_background};
+use onloop_engine::run::decider::channel_of;
 use onloop_run::DecisionChannel;
 use onloop_verbs::gate::decide_as_displayed;
 use onloop_verbs::{
@@ -115,7 +116,8 @@ async fn perform(io: &Io, action: RunAction, seen: DisplayedRun<'_>) -> Result<E
     let run = || RunName::from(Some(seen.run_id.to_owned()));
     match action {
         RunAction::Decide(decision) => {
-            decide_as_displayed(io, seen, &decision, DecisionChannel::Web).await?;
+            let channel = channel_of(io, DecisionChannel::Web);
+            decide_as_displayed(io, seen, &decision, channel).await?;
             Ok(Exit::Done)
         }
         RunAction::Retry { note } => {
