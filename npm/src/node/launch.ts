@@ -49,6 +49,13 @@ export async function launch(
   throw new Failure("other", `\`${program}\` ${how}`);
 }
 
+/** Windows interrupts no process without a console. It ends with its programs, and its run counts as interrupted. */
+async function endWithPrograms(pid: number): Promise<void> {
+  const child = spawn("taskkill", ["/F", "/T", "/PID", String(pid)], { stdio: "ignore", windowsHide: true });
+  const status = await new Promise((resolve) => child.once("error", resolve).once("exit", resolve));
+  if (status !== 0) throw new Failure("denied", `process ${pid} cannot be ended`);
+}
+
 /** Interrupts another onloop of this machine; `now` interrupts it twice, which ends it at once. */
 export async function interrupt({ process: wanted, now }: Asked<"interrupt">): Promise<void> {
   const { pid, host } = wanted;
@@ -57,6 +64,7 @@ export async function interrupt({ process: wanted, now }: Asked<"interrupt">): P
   }
   const hasEnded = new Failure("not_found", `process ${pid} has ended`);
   if (isGone(wanted)) throw hasEnded;
+  if (process.platform === "win32") return endWithPrograms(pid);
   try {
     // A process in the background may ignore SIGINT, and an interactive agent gets it.
     process.kill(pid, "SIGTERM");
