@@ -1,7 +1,7 @@
 // Makes `dist/`: one bundle for hosts with Node, one for web workers, and the module that both use.
 
 import { execFileSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,6 +33,7 @@ await Promise.all([
   bundle("web", "browser"),
 ]);
 copyFileSync(join(root, "..", "dist", "onloop.wasm"), join(root, "dist", "onloop.wasm"));
+copyPage();
 writeChangelog();
 writeSchemas();
 writeAgents();
@@ -41,6 +42,14 @@ for (const name of ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT"]) {
   copyFileSync(join(root, "..", "..", name), join(root, name));
 }
 copyFileSync(join(root, "..", "THIRD-PARTY-NOTICES.txt"), join(root, "THIRD-PARTY-NOTICES.txt"));
+
+/** The page of `onloop web`, as the core embeds it, with the colors of the editor. */
+function copyPage() {
+  const [from, to] = [join(root, "..", "..", "core", "documents", "src", "page", "web"), join(root, "dist", "page")];
+  mkdirSync(to);
+  for (const name of ["app.js", "app.css"]) copyFileSync(join(from, name), join(to, name));
+  copyFileSync(join(root, "src", "page.css"), join(to, "page.css"));
+}
 
 /** The project's own, whose links lead into the repository from wherever it is read. */
 function writeChangelog() {

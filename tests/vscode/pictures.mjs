@@ -15,6 +15,7 @@ const host = await server({
 });
 const take = (page, name) => page.screenshot({ path: join(folder, `${name}.png`) });
 const row = (page, text) => page.locator(".monaco-list-row", { hasText: text }).first();
+const shown = (page) => page.frameLocator("iframe.webview.ready:visible").frameLocator("iframe");
 /** The suite shows a scene after a click on its name in the status bar. */
 const scenes = {
   async tree(page) {
@@ -24,7 +25,8 @@ const scenes = {
   async gate(page) {
     await page.locator(".monaco-dialog-box").waitFor();
   },
-  report: (page) => page.frameLocator("iframe.webview.ready").frameLocator("iframe").getByRole("heading", { name: "Timeline" }).waitFor(),
+  run: (page) => shown(page).getByRole("button", { name: "Approve step 2" }).waitFor(),
+  dashboard: (page) => shown(page).getByRole("link", { name: "Greet whoever comes" }).first().waitFor(),
   changes: (page) => page.locator(".multiDiffEntry").first().waitFor(),
   colours: (page) => page.locator(".view-line", { hasText: "cargo" }).first().waitFor(),
   async tests(page) {

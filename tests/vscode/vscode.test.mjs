@@ -26,6 +26,9 @@ async function play(context, host, { kind = "node", name, files, meanwhile, fold
 
 const button = (page, name) => page.locator(".monaco-dialog-box").getByRole("button", { name, exact: true });
 
+/** The page in the webview that is in front. */
+const shown = (page) => page.frameLocator("iframe.webview.ready:visible").frameLocator("iframe");
+
 /** Types the first letter of a field, and accepts two proposals: the field and its first value. */
 async function accept(page) {
   await page.locator(".statusbar-item", { hasText: "type a letter" }).waitFor();
@@ -47,11 +50,14 @@ test("a host with Node", async (context) => {
       async meanwhile(page) {
         // The lenses change with the record.
         await page.locator(".codelens-decoration", { hasText: "Approve…" }).waitFor();
-        // The first question of a tool is declined, the next one confirmed.
-        await page.getByText("Reject step 2?").waitFor();
-        await button(page, "Cancel").click();
-        await page.getByText("Approve step 2?").waitFor();
-        await button(page, "Yes").click();
+        // The state of the run opens its page.
+        await page.locator(".codelens-decoration a", { hasText: "Waiting for you at step 2" }).click();
+        const run = shown(page);
+        await run.getByRole("heading", { name: "Greet whoever comes" }).waitFor();
+        await run.getByRole("heading", { name: "Step 2 of 2: Read it" }).waitFor();
+        await run.getByRole("button", { name: "Approve step 2" }).click();
+        await run.getByText("Completed").first().waitFor();
+        await shown(page).getByRole("link", { name: "Greet whoever comes" }).click();
         await button(page, "Approve and Resume").click();
         const toast = page.locator(".notification-toast").filter({ hasText: "Step 1: Write it" });
         await toast.getByRole("button", { name: "Cancel" }).click();

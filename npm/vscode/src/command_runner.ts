@@ -62,7 +62,7 @@ export class CommandRunner {
 const OFFERS = {
   "Decide…": "onloop.gate",
   "Show Changes": "onloop.diff",
-  "Open Report": "onloop.report",
+  "Open Run": "onloop.report",
   "Merge": "onloop.finish merge",
   "Pull Request": "onloop.finish pr",
   "Retry…": "onloop.retry",
@@ -83,14 +83,14 @@ async function showRunResult(found: Run, ended: ProgramResult): Promise<void> {
   const gate = waitingGate(found);
   if (ended.exit === EXIT.done) {
     const ends: Offer[] = isFinishable(found) ? ["Merge", "Pull Request"] : [];
-    await show(showInformationMessage, `${name} is completed.`, ["Show Changes", ...ends, "Open Report"]);
+    await show(showInformationMessage, `${name} is completed.`, ["Show Changes", ...ends, "Open Run"]);
   } else if (gate !== undefined) {
-    await show(showInformationMessage, `${name} is waiting for your decision at step ${gate}.`, ["Decide…", "Show Changes", "Open Report"]);
+    await show(showInformationMessage, `${name} is waiting for your decision at step ${gate}.`, ["Decide…", "Show Changes", "Open Run"]);
   } else if (ended.exit === EXIT.paused) {
-    await show(showInformationMessage, `${name}: ${describe(found)}. ${lastLines(ended.notes, "")}`, ["Resume", "Open Report"]);
+    await show(showInformationMessage, `${name}: ${describe(found)}. ${lastLines(ended.notes, "")}`, ["Resume", "Open Run"]);
   } else if (found.entry.status === "blocked") {
     const step = found.entry.current_step;
-    await show(showWarningMessage, `${name} is blocked at step ${step}.`, ["Retry…", "Open Report", "Show Output"]);
+    await show(showWarningMessage, `${name} is blocked at step ${step}.`, ["Retry…", "Open Run", "Show Output"]);
   } else {
     await show(showErrorMessage, `${name}: ${lastLines(ended.notes, ended.result) || `exit ${ended.exit}`}`, ["Show Output"]);
   }

@@ -9,7 +9,7 @@ export const CHOICES = {
   redo: "Request Changes…",
   reject: "Reject…",
   changes: "Show Changes",
-  report: "Open Report",
+  report: "Open Run",
 } as const;
 
 export type Choice = (typeof CHOICES)[keyof typeof CHOICES];

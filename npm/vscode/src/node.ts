@@ -10,15 +10,15 @@ import { endAll } from "./run_program.js";
 import { type Activated, ActivationTriggers } from "./activation.js";
 import { Editor } from "./editor.js";
 import { GateCommands } from "./gate_commands.js";
-import { registerTools } from "./lm_tools.js";
 import { LazyTree } from "./lazy_tree.js";
 import { load } from "./load.js";
+import { registerMcpServer } from "./mcp_server.js";
 import { registerNewWorkflow } from "./new_workflow.js";
 import { registerOutput } from "./output.js";
 import { CommandRunner } from "./command_runner.js";
 import { addToTerminalPath } from "./terminal_path.js";
-import { ReportViews } from "./report_view.js";
 import { RunCommands } from "./run_commands.js";
+import { PAGE, RunViews } from "./run_views.js";
 import type { Run } from "./runs.js";
 import { type Row, RunLenses, RunsTree } from "./runs_view.js";
 import { BoardWatcher, SessionsTree, WaitingTree, registerSessionCommands } from "./sessions_view.js";
@@ -43,13 +43,15 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const changes = new vscode.EventEmitter<void>();
   const core = once(() => load(context, (module) => new Core(module)));
   let watcher: Watcher | undefined;
+  let pages: RunViews | undefined;
   // onloop runs nothing in an untrusted folder, not even git.
   const trusted = (loaded: Core, editor: Editor): Activated => {
     void vscode.commands.executeCommand("setContext", "onloop.canRun", folders().length > 0);
     void addToTerminalPath(context);
     watcher = new Watcher(loaded);
     const { disposables, tasks } = runs(loaded, editor, watcher, views);
-    subscriptions.push(watcher.onDidChange(() => changes.fire()), ...disposables);
+    pages = new RunViews(context, loaded, watcher);
+    subscriptions.push(watcher.onDidChange(() => changes.fire()), ...disposables, ...pages.register());
     return { tasks };
   };
   const open = once(async (): Promise<Activated> => {
@@ -62,11 +64,15 @@ export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   });
   const views = new Views(open);
   const triggers = new ActivationTriggers(open, commandsOf(context));
-  const opened = async (): Promise<Watcher | undefined> => {
-    await open();
-    return watcher;
-  };
-  subscriptions.push(changes, triggers, views, ...registerTools(core, opened), registerChat(core));
+  // A page of the last window may need the extension where nothing else does.
+  const restored = vscode.window.registerWebviewPanelSerializer(PAGE, {
+    async deserializeWebviewPanel(panel, saved) {
+      await open();
+      if (pages === undefined) panel.dispose();
+      else pages.restore(panel, saved);
+    },
+  });
+  subscriptions.push(changes, triggers, views, restored, registerMcpServer(context), registerChat(core));
   const canRun = vscode.workspace.isTrusted && folders().length > 0;
   void vscode.commands.executeCommand("setContext", "onloop.canRun", canRun);
   if (await isNeeded()) await open();
@@ -152,7 +158,6 @@ function runs(
     ...new Commands(runner).register(),
     ...new GateCommands(runner).register(),
     ...new RunCommands(runner).register(),
-    ...new ReportViews(core, watcher).register(),
     ...registerChanges(runner),
     ...registerSessionCommands(runner, board),
     registerNewWorkflow(runner),

@@ -1,6 +1,6 @@
 /** Runs onloop programs in this extension host. */
 
-import { type Core, type Host, NodeHost, type Outcome, type ProcessRequest } from "onloop";
+import { type Core, type Host, NodeHost, type Outcome, type ProcessRequest, type ServeRequest } from "onloop";
 import type { ProgramResult } from "./program_result.js";
 
 /** Receives the output of a program. */
@@ -26,6 +26,10 @@ export interface Job {
   listener?: Listener;
   /** May replace a process; `undefined` starts the process. */
   replaceProcess?(request: ProcessRequest): Promise<Outcome> | undefined;
+  /** Serves in place of a port. Such a job drives no run itself. */
+  serve?(request: ServeRequest, signal: AbortSignal): Promise<Outcome>;
+  /** What starts drivers in the background; without it none is started. */
+  program?: string[];
 }
 
 /** Most output that is kept of each stream. A list of ten thousand runs is shorter. */
@@ -90,7 +94,7 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
       switch (request.do) {
         case "lock": {
           const outcome = await node.perform(request);
-          if (request.run != null) {
+          if (request.run != null && job.serve === undefined) {
             runId = request.run;
             driving.set(runId, controller);
             driven.add(runId);
@@ -101,6 +105,10 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
           if (request.label !== null) listener?.doing?.(request.label);
           runId = request.env_set["ONLOOP_RUN_ID"] ?? runId;
           return job.replaceProcess?.(request) ?? node.perform(withoutEditor(request));
+        case "launch":
+          return node.perform(withoutEditor(request));
+        case "serve":
+          return job.serve?.(request, signal) ?? node.perform(request);
         case "say":
           output[request.to] = (output[request.to] + request.text).slice(-KEPT_UNITS);
           listener?.[request.to]?.(request.text);
@@ -114,7 +122,8 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
     const start = node.start(["onloop", ...job.argv]);
     const env = Object.fromEntries(Object.entries(start.env).filter(([name]) => !isOfEditor(name)));
     // The record names the channel of a decision.
-    const exit = await core.run({ ...start, env: { ...env, ONLOOP_CHANNEL: "editor" } }, host);
+    const program = job.program === undefined ? {} : { program: job.program };
+    const exit = await core.run({ ...start, ...program, env: { ...env, ONLOOP_CHANNEL: "editor" } }, host);
     const notes = output.note.replace(STYLES, "");
     return { exit, result: output.result, notes, ...(runId !== undefined && { runId }) };
   } finally {
@@ -123,11 +132,11 @@ async function perform(core: Programs, job: Job, controller: AbortController): P
 }
 
 /** Variables for the editor's own processes, which would disturb other programs. */
-function isOfEditor(name: string): boolean {
+export function isOfEditor(name: string): boolean {
   return name.startsWith("VSCODE_") || name === "ELECTRON_RUN_AS_NODE";
 }
 
-function withoutEditor(request: ProcessRequest): ProcessRequest {
+function withoutEditor<T extends { env_remove: string[] }>(request: T): T {
   const inherited = Object.keys(process.env).filter(isOfEditor);
   return { ...request, env_remove: [...request.env_remove, ...inherited] };
 }

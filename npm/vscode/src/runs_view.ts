@@ -47,6 +47,7 @@ function runItem(run: Run): vscode.TreeItem {
   item.iconPath = themed(icon(run));
   item.contextValue = context(run, process.pid);
   item.tooltip = tooltip(run);
+  if (readable) item.command = { command: "onloop.report", title: "Open Run", arguments: [entry.run_id] };
   item.accessibilityInformation = { label: `${label(run)}, ${item.description}` };
   return item;
 }
@@ -101,7 +102,7 @@ function stepItem({ run, step }: { run: Run; step: Step }): vscode.TreeItem {
   item.contextValue = waits ? "step worked gate" : step.attempts > 0 ? "step worked" : "step";
   item.command = waits
     ? { command: "onloop.gate", title: "Decide…", arguments: [run.entry.run_id] }
-    : { command: "onloop.report", title: "Open Report", arguments: [run.entry.run_id] };
+    : { command: "onloop.report", title: "Open Run", arguments: [run.entry.run_id, step.number] };
   return item;
 }
 

@@ -19,15 +19,19 @@ export function usesTerminal(): boolean {
   return vscode.workspace.getConfiguration("onloop").get<string>("runIn") === "terminal";
 }
 
+/** The program that runs in a terminal. */
+export function terminalProgram(): string {
+  return vscode.workspace.getConfiguration("onloop").get<string>("executable", "onloop");
+}
+
 /** Starts the installed program in a terminal. */
 export function runInTerminal(folder: string, title: string, argv: string[]): void {
-  const program = vscode.workspace.getConfiguration("onloop").get<string>("executable", "onloop");
   const terminal = vscode.window.createTerminal({
     name: `onloop: ${title}`,
     iconPath: new vscode.ThemeIcon("checklist"),
     cwd: vscode.Uri.file(folder),
     // Without a shell, so that no file name is read as a command.
-    shellPath: program,
+    shellPath: terminalProgram(),
     shellArgs: argv,
   });
   terminal.show(true);

@@ -4,13 +4,6 @@ import { Core } from "onloop/slim";
 import * as vscode from "vscode";
 import { Editor } from "./editor.js";
 import { load } from "./load.js";
-import { TOOLS } from "./tools.js";
-
-const NO_TOOL: vscode.LanguageModelTool<object> = {
-  invoke() {
-    throw new Error("this window cannot start processes; open the folder in VS Code on a machine to run workflows");
-  },
-};
 
 /** The API for other extensions. */
 export interface Api {
@@ -20,8 +13,6 @@ export interface Api {
 export async function activate(context: vscode.ExtensionContext): Promise<Api> {
   const core = await load(context, (module) => new Core(module));
   new Editor(core, context);
-  // Editors list the tools of the manifest here, too.
-  for (const name of Object.keys(TOOLS)) context.subscriptions.push(vscode.lm.registerTool(name, NO_TOOL));
   const item = vscode.window.createStatusBarItem("onloop.web", vscode.StatusBarAlignment.Right);
   item.name = "onloop";
   item.text = "onloop: checks only";

@@ -1,4 +1,4 @@
-// Runs, tools and programs of the extension, with the real core on real files.
+// Runs and programs of the extension, with the real core on real files.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -16,7 +16,6 @@ const { Store } = await load("store");
 const { lenses } = await load("lenses");
 const runs = await load("runs");
 const gate = await load("gate");
-const { TOOLS, answer } = await load("tools");
 const { lastLines, withCarriageReturns, plain, escapeInvisible } = await load("text");
 
 // Isolates the tests from the person who runs them.
@@ -253,70 +252,6 @@ test("the extension has the version of its package", () => {
   const version = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")).version;
   assert.equal(version("../package.json"), version("../../package.json"));
   assert.equal(version("../package.json"), core.version());
-});
-
-test("the manifest and the code declare the same tools", () => {
-  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  const declared = manifest.contributes.languageModelTools;
-  assert.deepEqual(declared.map(({ name }) => name).sort(), Object.keys(TOOLS).sort());
-  const values = { file: "a.md", run_id: "a-1", step: 1, reason: "because", drive: true, all: true };
-  for (const { name, inputSchema, modelDescription } of declared) {
-    assert.ok(modelDescription.length > 60, name);
-    const input = {};
-    for (const [key, { enum: words }] of Object.entries(inputSchema.properties)) input[key] = words?.[0] ?? values[key];
-    assert.ok(TOOLS[name].argv(input, []).length > 0, name);
-    assert.ok(TOOLS[name].doing(input).length > 0, name);
-  }
-});
-
-test("a tool's input becomes exactly one command line", () => {
-  const table = [
-    ["onloop_lint", { file: "a b.md" }, ["lint", "a b.md", "--format", "json"]],
-    ["onloop_lint", { file: "--fix" }, ["lint", "./--fix", "--format", "json"]],
-    ["onloop_run", { file: "a.md" }, ["run", "a.md", "--agent", "script"]],
-    ["onloop_run", { file: "a.md", drive: true }, ["init", "a.md"]],
-    ["onloop_run", { run_id: "a-1" }, ["resume", "a-1", "--agent", "script"]],
-    ["onloop_status", { all: true }, ["status", "--all", "--json"]],
-    ["onloop_status", { run_id: "a-1" }, ["status", "a-1", "--json"]],
-    ["onloop_next", {}, ["next", "--json"]],
-    ["onloop_step", { step: 2, action: "verify", run_id: "a-1" }, ["step", "2", "verify", "--run-id", "a-1"]],
-    ["onloop_step", { step: 2, action: "block", reason: "--x" }, ["step", "2", "block", "--reason=--x"]],
-    ["onloop_gate", { step: 2, decision: "approved" }, ["gate", "2", "approved"]],
-    ["onloop_report", { run_id: "a-1" }, ["report", "a-1"]],
-  ];
-  for (const [name, input, argv] of table) assert.deepEqual(TOOLS[name].argv(input, ["--agent", "script"]), argv);
-  const refused = [
-    ["onloop_lint", {}],
-    ["onloop_lint", { file: "" }],
-    ["onloop_run", { run_id: "--take-over" }],
-    ["onloop_status", { run_id: 7 }],
-    ["onloop_step", { step: "1", action: "start" }],
-    ["onloop_step", { step: 1, action: "done" }],
-    ["onloop_step", { step: 1, action: "block" }],
-    ["onloop_gate", { step: 1.5, decision: "approved" }],
-    ["onloop_gate", { step: 1, decision: "yes" }],
-    ["onloop_report", {}],
-  ];
-  for (const [name, input] of refused) assert.throws(() => TOOLS[name].argv(input, []), /expected|not one of/, name);
-});
-
-test("a person confirms tools that run commands or decide", () => {
-  const asks = (name, input) => TOOLS[name].question?.(input) !== undefined;
-  assert.deepEqual(
-    Object.keys(TOOLS).filter((name) => asks(name, { step: 1, action: "verify" })),
-    ["onloop_run", "onloop_step", "onloop_gate"],
-  );
-  assert.equal(asks("onloop_step", { step: 1, action: "start" }), false);
-  const { title, message } = TOOLS.onloop_gate.question({ step: 1, decision: "approved", run_id: "`a`\n# b" });
-  assert.equal(title, "Approve step 1?");
-  assert.doesNotMatch(message, /\n|`a`/);
-});
-
-test("the answer for a model is marked, printable and bounded", () => {
-  const text = answer({ exit: 3, result: "a\x1b[31mb\u202e", notes: "x".repeat(100_000) });
-  assert.match(text, /^exit 3: waiting for a person/);
-  assert.doesNotMatch(text, /[\x1b\u202e]/);
-  assert.ok(text.length < 40_000);
 });
 
 test("text is prepared for terminals, messages and dialogs", () => {

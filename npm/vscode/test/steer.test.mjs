@@ -14,7 +14,6 @@ const runs = await load("runs");
 const { waiting } = await load("waiting");
 const { changedFiles } = await load("patch");
 const { problems } = await load("task_problems");
-const { page, errorPage } = await load("report_page");
 const { runProgram, stop } = await load("run_program");
 const { readBoard, describeSession } = await load("board");
 const { hasOnloopFiles } = await load("startup");
@@ -204,19 +203,6 @@ test("a job is stopped by the id of its run", async () => {
   assert.equal(stop(entry.run_id), false);
   const after = JSON.parse((await runProgram(core, { folder, argv: ["status", "--all", "--json"] })).result);
   assert.equal(after[0].driven_by, null);
-});
-
-test("the page of a report gets the colors of the editor and one line of script", async () => {
-  const { folder, file } = workspace(BLOCKED.replace("Greet\n", "Greet </head><script>1</script>\n"));
-  const { runId } = await runProgram(core, { folder, argv: ["run", file, "--agent", "script", "--mode", "none"] });
-  const { result } = await runProgram(core, { folder, argv: ["report", runId, "--html"] });
-  const html = page(runId, result);
-  const [, nonce] = /script-src 'nonce-([\w-]+)'/.exec(html);
-  assert.deepEqual(html.match(/<script[^>]*>/g), [`<script nonce="${nonce}">`]);
-  assert.ok(html.indexOf("--vscode-editor-background") > html.indexOf("prefers-color-scheme"));
-  assert.notEqual(page(runId, result), html);
-  assert.ok(errorPage("a'\"<b>", "<i>").includes('{"id":"ab"}'));
-  assert.ok(errorPage("a", "<i>").includes("<p>&lt;i&gt;</p>"));
 });
 
 test("the board of this machine is read, and a session is described in a line", async () => {

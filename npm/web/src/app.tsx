@@ -57,7 +57,7 @@ function Frame({ facts, status, isRun = false, children }: FrameProps) {
         <nav aria-label="Pages"><Link class="home" to="/">onloop</Link>{isRun && <Back />}</nav>
         <p id="live" class={status === "Live" ? "faint" : "wait"} role="status">{status}</p>
         <button type="button" class="quiet" aria-label="Keyboard shortcuts" onClick={() => help.current?.showModal()}>?</button>
-        {facts !== undefined && (
+        {facts !== undefined && source.start === undefined && (
           <form method="post" action={`${source.root}/out`}>
             <input type="hidden" name="form" value={facts.out} />
             <button class="quiet">Sign out</button>

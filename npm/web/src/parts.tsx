@@ -55,11 +55,14 @@ export function StepGraph({ graph, selected }: { graph: Graph; selected: number 
   );
 }
 
-/** A link to a place of the page; with a modifier the browser opens it elsewhere. */
+/** A link to a place of the page; with a modifier the browser opens it elsewhere, if it has an address. */
 export function Link({ to, children, ...rest }: { to: string; children: ComponentChildren; class?: string; id?: string }) {
   const follow = (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0) return;
+    const isElsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0;
+    if (isElsewhere && source.start === undefined) return;
     event.preventDefault();
+    // An editor would look for a file of this name.
+    event.stopPropagation();
     go(to);
   };
   return <a href={source.root + to} onClick={follow} {...rest}>{children}</a>;

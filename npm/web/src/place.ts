@@ -17,15 +17,22 @@ function read(): Place {
   return { run: /^\/run\/([^/]+)$/.exec(path)?.[1], query: new URLSearchParams(query) };
 }
 
+function keep(path: string): void {
+  kept = path;
+  source.keep?.(path);
+}
+
 const CHANGED = "place";
 
 /** Shows what is at `path`, below the root. */
 export function go(path: string): void {
   if (kept === undefined) history.pushState(null, "", source.root + path);
-  else kept = path;
+  else keep(path);
   dispatchEvent(new Event(CHANGED));
   scrollTo(0, 0);
 }
+
+source.follow?.(go);
 
 /** Chooses something at this place; an empty value takes a choice back. */
 export function choose(choices: Record<string, string>): void {
@@ -37,7 +44,7 @@ export function choose(choices: Record<string, string>): void {
   const words = query.toString();
   const path = (run === undefined ? "/" : `/run/${run}`) + (words === "" ? "" : `?${words}`);
   if (kept === undefined) history.replaceState(null, "", source.root + path);
-  else kept = path;
+  else keep(path);
   dispatchEvent(new Event(CHANGED));
 }
 

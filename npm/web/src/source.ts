@@ -1,5 +1,7 @@
 // Where the facts come from, and where decisions are sent.
 
+import { editorSource } from "./editor_source.js";
+
 export interface Reply {
   status: number;
   /** The JSON of the body; missing where the body is no JSON. */
@@ -20,6 +22,10 @@ export interface Source {
   readonly root: string;
   /** What a page shows first that has no address of its own: a path, below the root. */
   readonly start?: string;
+  /** Remembers what such a page shows. */
+  keep?(path: string): void;
+  /** Calls `go` when something outside such a page leads it to another place. */
+  follow?(go: (path: string) => void): void;
   get(path: string): Promise<Reply>;
   post(path: string, fields: URLSearchParams): Promise<Reply>;
   /** Listens until the function that it returns is called. */
@@ -52,4 +58,4 @@ class Server implements Source {
   }
 }
 
-export const source: Source = new Server();
+export const source: Source = editorSource() ?? new Server();

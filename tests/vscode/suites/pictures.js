@@ -40,7 +40,8 @@ test("every view is shown", async () => {
     await executeCommand("onloop.runs.focus");
   });
   await scene("gate", () => executeCommand("onloop.gate", find("greet")));
-  await scene("report", () => executeCommand("onloop.report", find("greet")));
+  await scene("run", () => executeCommand("onloop.report", find("greet")));
+  await scene("dashboard", () => executeCommand("onloop.dashboard"));
   await scene("changes", () => executeCommand("onloop.diff", find("greet")));
   await scene("colours", () => open(".ai/workflows/colours.md"));
   await scene("tests", () => executeCommand("workbench.view.testing.focus"));

@@ -1,7 +1,7 @@
-// Whole runs, by commands and by tools. The page clicks where a person has to.
+// Whole runs, by commands and on pages. The page clicks where a person has to.
 
 import * as vscode from "vscode";
-import { at, equal, extension, ok, open, read, refusal, test, until } from "./harness.js";
+import { at, equal, extension, ok, open, read, test, until } from "./harness.js";
 
 export { activate } from "./harness.js";
 
@@ -10,11 +10,6 @@ const FILE = "hotl-workflow-greet.md";
 async function lenses(document) {
   const found = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", document.uri);
   return found.map(({ command, range }) => `${range.start.line} ${command.title.replace(/^\$\([\w-]+\) /, "")}`);
-}
-
-async function use(name, input = {}) {
-  const { content } = await vscode.lm.invokeTool(name, { input, toolInvocationToken: undefined });
-  return content.map(({ value }) => value).join("");
 }
 
 /** The state of the newest run, once it is `status`. */
@@ -50,38 +45,25 @@ test("the gate stands above its step", async () => {
   equal(found, ["0 Run", "0 Waiting for you at step 2", "5 Done", "15 Waiting for you", "15 Approve…", "15 Reject…"]);
 });
 
-test("tools answer from the record", async () => {
-  ok((await use("onloop_lint", { file: FILE })).startsWith("exit 0"), "lint");
-  ok((await use("onloop_status")).includes('"status": "paused"'), "status");
-  ok((await use("onloop_next")).includes('"action": "ask-gate"'), "next");
+test("a run is decided on its page, and continues in the background", async () => {
+  // Where this is set, nothing starts a driver.
+  delete process.env.CI;
   const { entry } = await isNow("paused");
-  const report = await use("onloop_report", { run_id: entry.run_id });
-  ok(report.includes("Write it"), report);
-  const step = await use("onloop_step", { step: 2, action: "retry" });
-  ok(step.startsWith("exit 1"), step);
-  const names = vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith("onloop_"));
-  equal(names.sort(), ["gate", "lint", "next", "report", "run", "status", "step"].map((name) => `onloop_${name}`));
-});
-
-test("a gate needs a person's confirmation", async () => {
-  const decision = { step: 2, decision: "rejected" };
-  await refusal(use("onloop_gate", decision));
-  const { advice } = await isNow("paused");
-  equal(advice.action, "ask-gate");
-});
-
-test("a person confirms, and the record says so", async () => {
-  const said = await use("onloop_gate", { step: 2, decision: "approved" });
-  ok(said.includes("gate 2: approved (human)"), said);
-});
-
-test("the run is resumed and completed", async () => {
-  const { entry } = await isNow("running");
-  equal(await vscode.commands.executeCommand("onloop.resume", entry.run_id), 0);
   await isNow("completed");
+  const ledger = await read(vscode.Uri.file(`${process.env.HOME}/.local/state/onloop/runs/${entry.run_id}/ledger.jsonl`));
+  ok(ledger.includes('"channel":"editor"'), ledger);
   await vscode.commands.executeCommand("onloop.record", entry.run_id);
   const record = JSON.parse(vscode.window.activeTextEditor.document.getText());
   equal(record.status, "completed");
+});
+
+test("the dashboard shows it, and the tools of agents are those of a server", async () => {
+  await vscode.commands.executeCommand("onloop.dashboard");
+  const labels = () => vscode.window.tabGroups.all.flatMap(({ tabs }) => tabs).map(({ label }) => label);
+  // The page clicks on the run.
+  await until(vscode.window.tabGroups.onDidChangeTabs, async () => (labels().filter((label) => label === "greet").length === 2 ? true : undefined), "the run in the dashboard");
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+  equal(vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith("onloop")), []);
 });
 
 test("a run is approved and resumed by commands", async () => {

@@ -42,12 +42,16 @@ test("the changes of a run open in the diff view", async () => {
   await tab("blocked: changes");
 });
 
-test("its report opens once", async () => {
+test("its page opens once", async () => {
   const { entry } = await newest(BLOCKED);
+  const pages = async () => {
+    const found = tabs().filter(({ input }) => input instanceof vscode.TabInputWebview).map(({ label }) => label);
+    return found.length > 0 ? found : undefined;
+  };
   await executeCommand("onloop.report", entry.run_id);
-  await tab("blocked: report");
-  await executeCommand("onloop.report", entry.run_id);
-  equal(tabs().filter(({ label }) => label.includes("report")).length, 1);
+  await until(vscode.window.tabGroups.onDidChangeTabs, pages, "its page");
+  await executeCommand("onloop.report", entry.run_id, 1);
+  equal(await pages(), ["blocked"]);
 });
 
 test("its work is merged", async () => {

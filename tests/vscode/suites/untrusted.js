@@ -10,9 +10,8 @@ test("nothing runs", async () => {
   equal(vscode.workspace.isTrusted, false);
   const api = await extension().activate();
   equal(api.runs(), []);
-  const error = await refusal(vscode.commands.executeCommand("onloop.run"));
-  ok(/not found/.test(error.message), error.message);
-  const input = {};
-  const refused = await refusal(vscode.lm.invokeTool("onloop_status", { input, toolInvocationToken: undefined }));
-  ok(refused.message.includes("not trusted"), refused.message);
+  for (const command of ["onloop.run", "onloop.dashboard"]) {
+    const error = await refusal(vscode.commands.executeCommand(command));
+    ok(/not found/.test(error.message), error.message);
+  }
 });

@@ -11,7 +11,7 @@ use crate::tally::Tally;
 use crate::{runner, sources};
 
 /// Most bytes that the package may have as it is published: its present size and a little more.
-const PACKAGE_BYTES: u64 = 3060 * 1024;
+const PACKAGE_BYTES: u64 = 3090 * 1024;
 
 /// Makes the package, tests the modules that do not know the editor, installs a pinned VS Code server
 /// once, some hundred megabytes, and opens the package in it with a headless Chromium.
