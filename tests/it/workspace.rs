@@ -20,6 +20,13 @@ pub(crate) struct Workspace {
     env: Vec<(String, String)>,
 }
 
+/// The facts in a report for a browser.
+pub(crate) fn report_facts(page: &str) -> Value {
+    let (_, behind) = page.split_once("id=\"facts\">").expect("it has facts");
+    let (facts, _) = behind.split_once("</script>").expect("they end");
+    serde_json::from_str(facts).expect("they are JSON")
+}
+
 /// What came of running a program to its end.
 #[derive(Debug)]
 pub(crate) struct Run {

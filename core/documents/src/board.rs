@@ -9,6 +9,7 @@ mod graph;
 mod run;
 mod session;
 mod spent;
+mod summary;
 
 use serde::{Serialize, Serializer};
 
@@ -18,10 +19,11 @@ pub use graph::{GraphStep, GraphView, graph};
 pub use run::unreadable;
 pub use run::{
     CheckView, Choice, FactsView, LoggedLine, ReviewView, RunView, StepView, TextLine, actions,
-    card, check_view, choice, entry, facts, steps,
+    card, check_view, choice, entry, events, facts, steps,
 };
 pub use session::{SessionCard, SessionFacts, SessionStatus, session, unreadable_session};
 pub use spent::{Day, Spent, spent};
+pub use summary::{StepSummary, SummaryView, summary};
 
 use super::approval::PendingCall;
 use super::auto_run::AutoRunDocument;

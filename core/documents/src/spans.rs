@@ -1,4 +1,4 @@
-//! What took time in a run: its attempts, and the waits for a person. Report and page draw it.
+//! What took time in a run: its attempts, and the waits for a person. The page draws it.
 
 use onloop_run::{LogEntry, Next, Question, Run};
 use onloop_syntax::time::Timestamp;
@@ -36,23 +36,15 @@ pub struct Span {
     pub to: Option<Timestamp>,
 }
 
-/// A decision at a gate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GateDecided {
-    pub(crate) step: u32,
-    pub(crate) approved: bool,
-    pub(crate) at: Timestamp,
-}
-
 /// The newest of what took time in a run and in its forks, in the order of its end: at most `PAGE_SPANS`.
 pub fn spans(run: &Run, forks: &[Run]) -> Vec<Span> {
     let is_open = |step: u32| run.forked_steps().any(|(open, _)| open == step);
-    let mut spans = spans_and_decisions(run).0;
+    let mut spans = spans_of(run);
     // Of a step whose fork works, the run has waited for it, and no more.
     spans.retain(|span| !is_open(span.step));
     for fork in forks {
         let is_over = run.counts_fork(&fork.id);
-        spans.extend(spans_and_decisions(fork).0.into_iter().map(|span| match span.to {
+        spans.extend(spans_of(fork).into_iter().map(|span| match span.to {
             None if is_over => Span { to: Some(fork.last_update), ..span },
             _ => span,
         }));
@@ -62,9 +54,9 @@ pub fn spans(run: &Run, forks: &[Run]) -> Vec<Span> {
     spans
 }
 
-/// All of it, and the decisions, as far as the events tell.
-pub(crate) fn spans_and_decisions(run: &Run) -> (Vec<Span>, Vec<GateDecided>) {
-    let (mut spans, mut decisions) = (Vec::new(), Vec::new());
+/// All of it, as far as the events of the run tell.
+fn spans_of(run: &Run) -> Vec<Span> {
+    let mut spans = Vec::new();
     // When the attempt that is under way began, and since when a person is waited for.
     let (mut acting, mut waiting) = (None, None);
     for entry in &run.events {
@@ -85,8 +77,6 @@ pub(crate) fn spans_and_decisions(run: &Run) -> (Vec<Span>, Vec<GateDecided>) {
                     let waits = Span { step, kind: SpanKind::Waits, from, to: Some(at) };
                     spans.extend((at.millis_since(from) > 0).then_some(waits));
                 }
-                let approved = entry.text.contains(": approved");
-                decisions.push(GateDecided { step, approved, at });
             }
             _ => {}
         }
@@ -96,7 +86,7 @@ pub(crate) fn spans_and_decisions(run: &Run) -> (Vec<Span>, Vec<GateDecided>) {
         let waits = waiting.filter(|(of, _)| *of == step);
         spans.extend(waits.map(|(_, from)| Span { step, kind: SpanKind::Waits, from, to: None }));
     }
-    (spans, decisions)
+    spans
 }
 
 fn close(
@@ -119,6 +109,9 @@ mod tests {
 
     use super::*;
     use crate::telemetry::tests::forked;
+    use onloop_run::{
+        Beginning, CheckResult, CheckVerdict, Event, GateDecision, Measured, Mode, Place,
+    };
 
     #[test]
     fn a_step_beside_others_is_on_the_timeline_before_it_is_merged() {
@@ -136,5 +129,72 @@ mod tests {
         let failed = json!({ "event": "action_failed", "step": 1, "reason": "x", "output": "" });
         fork.add(9_000, failed);
         assert_eq!(told(&book.run, &fork.run), [(SpanKind::Failed, 2_000, Some(9_000))]);
+    }
+
+    const FILE: &str = "---\nintent: Say hello\nsuccess_criteria: it says so\nrisk_level: low\n---\n\
+        ### 1. Write it\naction: Write `hello`\nloop: until it does\nmax_iterations: 2\n\
+        verify: grep -q hello out.txt\ngate: human\n";
+
+    fn begun() -> Run {
+        let plan = onloop_workflow::parse("hotl-workflow-a.md", FILE.as_bytes()).plan;
+        let beginning = Beginning {
+            id: "a-20261123T090000Z".to_owned(),
+            place: Place::default(),
+            at: at(0),
+            auto_approve: false,
+            reverify: false,
+            review_agent: None,
+            issue: None,
+            issue_text: String::new(),
+            pr_repairs: None,
+        };
+        Run::begin(&plan.expect("it is a plan"), beginning)
+    }
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(1_795_424_400_000 + seconds * 1000)
+    }
+
+    fn checked(step: u32, verdict: CheckVerdict) -> Event {
+        let result = CheckResult {
+            check: 0,
+            verdict,
+            stdout: String::new(),
+            stderr: String::new(),
+            measured: Some(Measured { exit_code: Some(0), duration_ms: 1200 }),
+            at: None,
+            warnings: Vec::new(),
+            inputs: None,
+        };
+        Event::StepVerified { step, results: vec![result] }
+    }
+
+    #[test]
+    fn attempts_and_waits_are_spans_of_which_the_last_is_open() {
+        let mut run = begun();
+        let failed = CheckVerdict::Failed { reason: "exit code 1".to_owned() };
+        let told = |run: &Run| -> Vec<(SpanKind, i64, Option<i64>)> {
+            let seconds = |moment: Timestamp| (moment.as_millis() - at(0).as_millis()) / 1000;
+            let of = |span: Span| (span.kind, seconds(span.from), span.to.map(seconds));
+            spans(run, &[]).into_iter().map(of).collect()
+        };
+        assert_eq!(told(&run), []);
+        let mut apply = |second: i64, event: Event| {
+            run.apply(at(second), &event).unwrap();
+            told(&run)
+        };
+        let acting = apply(10, Event::StepStarted { step: 1 });
+        assert_eq!(acting, [(SpanKind::Acted, 10, None)]);
+        apply(20, Event::StepActed { step: 1 });
+        apply(21, checked(1, failed));
+        apply(30, Event::StepStarted { step: 1 });
+        apply(40, Event::StepActed { step: 1 });
+        let waiting = apply(41, checked(1, CheckVerdict::Passed));
+        let attempts = [(SpanKind::Failed, 10, Some(21)), (SpanKind::Acted, 30, Some(41))];
+        assert_eq!(waiting[..2], attempts);
+        assert_eq!(waiting[2..], [(SpanKind::Waits, 41, None)]);
+        let (decision, mode) = (GateDecision::Approved, Mode::Human);
+        let decided = apply(100, Event::GateDecided { step: 1, decision, mode });
+        assert_eq!(decided[2..], [(SpanKind::Waits, 41, Some(100))]);
     }
 }

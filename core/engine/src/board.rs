@@ -6,6 +6,7 @@
 //! of which one is worked on costs a look at each folder.
 
 mod log;
+mod page;
 mod sessions;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use log::KnownLog;
 pub use log::fork_of_attempt;
 pub(crate) use log::place_of;
+pub use page::{DiffOf, RunPart, common};
 use sessions::{KnownSessions, Surrounding};
 
 use crate::approval::pending;
@@ -25,7 +27,7 @@ use crate::state::auto_runs::{self, AutoRun};
 use crate::state::remote_owner::is_fleets;
 use crate::state::store::{Paths, StateHome, read_ledger_of};
 use onloop_documents::board::{
-    self, AttemptView, Board, Driving, LoggedLine, RunCard, RunState, RunView, Spent, TextLine,
+    self, AttemptView, Board, Driving, RunCard, RunState, RunView, Spent, TextLine,
 };
 use onloop_documents::ledger::{self, Ledger};
 use onloop_effect::{Io, Stat};
@@ -180,11 +182,6 @@ impl ChangeWatcher {
         let whole = Box::pin(together(io, run, all)).await;
         let whole = whole.as_ref().unwrap_or(run);
         let paths = Paths::new(&home, &run.place.execution_root, id);
-        let event = |entry: &onloop_run::LogEntry| LoggedLine {
-            at: entry.at,
-            text: text::ellipsis(&text::one_line(&entry.text), limits::BOARD_LINE_BYTES),
-        };
-        let skipped = run.events.len().saturating_sub(limits::BOARD_EVENTS);
         Some(RunView {
             card: known.card.clone(),
             steps: match known.card.state.is_stopped() {
@@ -196,7 +193,7 @@ impl ChangeWatcher {
             choice,
             actions: board::actions(run, &known.card),
             log: log::lines(io, &home, run).await,
-            events: run.events[skipped..].iter().map(event).collect(),
+            events: board::events(run, limits::BOARD_EVENTS),
             commands: match known.card.state {
                 // Its driver does what comes next.
                 RunState::Running => Vec::new(),
@@ -231,14 +228,27 @@ impl ChangeWatcher {
     }
 
     /// The end of a text that an attempt at a step left, such as `2-1`: of its log, or its prompt.
-    pub async fn text(&self, io: &Io, id: &str, attempt: &str, kind: AttemptText) -> Vec<TextLine> {
+    async fn text(
+        &self,
+        io: &Io,
+        id: &str,
+        (attempt, kind): (&str, AttemptText),
+        limit_bytes: u64,
+    ) -> Vec<TextLine> {
         let (Some(run), Ok(home)) = (self.record(id), StateHome::of(io)) else { return Vec::new() };
         let text = async |paths: Paths, attempt: &str| {
             let (path, times) = match kind {
                 AttemptText::Log => (paths.log(attempt), Some(paths.log_times(attempt))),
                 AttemptText::Prompt => (paths.prompt(attempt), None),
             };
-            log::timed_tail(io, &path, times.as_deref(), limits::WEB_LOG_BYTES).await
+            let (mut lines, is_cut) =
+                log::timed_tail(io, &path, times.as_deref(), limit_bytes).await;
+            if is_cut {
+                let text =
+                    format!("--- Only the end; the whole text is in {} ---", text::one_line(&path));
+                lines.insert(0, TextLine { at: None, text });
+            }
+            lines
         };
         let mut lines = match log::fork_with(io, &home, run, attempt).await {
             Some((fork, name)) => text(Paths::new(&home, "", &fork.id), &name).await,

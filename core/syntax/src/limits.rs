@@ -204,9 +204,14 @@ pub const CHECKPOINT_FILE_BYTES: u64 = 50 * 1024 * 1024;
 pub const CHECKPOINT_FILES_NAMED: usize = 20;
 /// Largest difference between two checkpoints that is shown; `--stat` summarizes larger ones.
 pub const CHECKPOINT_DIFF_BYTES: u64 = 16 * 1024 * 1024;
-/// Bytes of HTML for line-by-line changes in an HTML report, over all steps. Further steps show
-/// only the number of lines of each file.
-pub const REPORT_PATCH_BYTES: usize = 512 * 1024;
+/// Bytes for line-by-line changes in an HTML report, shared by all of them. Of a longer one it has
+/// the beginning, and the command that shows all of it.
+pub const REPORT_PATCH_BYTES: usize = 1024 * 1024;
+/// Bytes for logs, prompts and the output of checks in an HTML report, shared by all of them. Of a
+/// longer one it has the end.
+pub const REPORT_TEXT_BYTES: usize = 1024 * 1024;
+/// Events of a run that an HTML report has; the newest ones.
+pub const REPORT_EVENTS: usize = 2000;
 /// Longest time of git for one part of a checkpoint. A hanging filter, or a named pipe in place of
 /// a file, must not block the run.
 pub const CHECKPOINT_TIMEOUT_MS: u64 = 5 * 60 * 1000;

@@ -265,6 +265,8 @@ fn blocked() -> Model {
         model: None,
         tokens: None,
         cost_usd: None,
+        prices_as_of: None,
+        refused: 0,
         checks: vec![evaluated],
         checkpoint: None,
     });

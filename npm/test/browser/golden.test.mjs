@@ -145,17 +145,25 @@ test("pages look as they are meant to", async (t) => {
   }
 });
 
-test("the report looks as it is meant to, on screen and on paper", async (t) => {
+test("the report looks as it is meant to, on screens and on paper", async (t) => {
   const made = await waiting(t);
   const report = join(made.top, "report.html");
   const { stdout } = await made.onloop(90, "report", made.id, "--html");
   writeFileSync(report, stdout);
-  for (const [name, media, viewport] of [["report-wide", "screen", WIDE], ["report-paper", "print", { width: 794, height: 1123 }]]) {
-    const context = await browser.newContext({ viewport, bypassCSP: true });
+  const looks = [
+    ["report-wide", WIDE, "light", "screen", "Summary"],
+    ["report-wide-dark", WIDE, "dark", "screen", "Diff"],
+    ["report-phone", PHONE, "light", "screen", "Events"],
+    ["report-paper", { width: 794, height: 1123 }, "light", "print", "Summary"],
+  ];
+  for (const [name, viewport, colorScheme, media, tab] of looks) {
+    const context = await browser.newContext({ viewport, colorScheme, bypassCSP: true, timezoneId: "UTC" });
     t.after(() => context.close());
     const page = await context.newPage();
-    await page.emulateMedia({ media });
     await page.goto(pathToFileURL(report).href);
+    await page.getByRole("tab", { name: tab }).click();
+    await page.getByText({ Summary: "This page proves nothing", Diff: /files? changed/, Events: "Retrying" }[tab]).first().waitFor();
+    await page.emulateMedia({ media });
     looksAs(name, await picture(page, made.top));
   }
 });

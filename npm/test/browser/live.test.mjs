@@ -387,6 +387,17 @@ test("an attempt is shown in the tab that is open, and after a decision with its
   await shows(undo);
 });
 
+test("an action shows its code and emphasis, and everything else as it is written", async (t) => {
+  const action = "Keep `a * b` and *both* **totals** of 2 * 3 * 4:\n- <b>one</b> [two](javascript:x)\n```sh\n**no**\n```\n";
+  const facts = gated(1, "r1", { facts: { action, risk: "low", checks: [], earlier: [], changes: "", said: "" } });
+  const { page, shows } = await opened(t, facts, RUN);
+  await shows(page.locator("strong").getByText("totals"));
+  const shown = await page.locator(".ask").evaluate((part) => [...part.querySelectorAll("code, em, strong, pre, b, a")].map((one) => `${one.localName} ${one.textContent.trim()}`));
+  assert.deepEqual(shown.slice(0, 4), ["code a * b", "em both", "strong totals", "pre **no**"]);
+  await shows(page.getByText("of 2 * 3 * 4:\n- <b>one</b> [two](javascript:x)"));
+  assert.equal(await page.locator(".ask b, .ask a").count(), 0);
+});
+
 test("a blocked run says once why", async (t) => {
   const reason = "Still failing after 3 attempts";
   const facts = gated(1, "r1", { card: card({ state: "blocked", now: `step 1 is blocked: ${reason}` }), choice: undefined, actions: ["retry"] });

@@ -2,29 +2,13 @@
 // narrow phone, with many runs and long ones, and when its server is killed.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { browser, HOSTILE, machine, PACKAGE, PHONE, plan, run, signedIn } from "../support/pages.mjs";
+import { accessible, browser, HOSTILE, machine, PACKAGE, PHONE, plan, run, signedIn } from "../support/pages.mjs";
 import { serve } from "../support/web.mjs";
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** The folder for pictures of the pages. */
 const PICTURES = process.env.ONLOOP_TEST_PICTURES;
-
-/** What axe finds, on the page as it is and with everything unfolded. */
-async function accessible(page) {
-  const found = [];
-  for (const open of [false, true]) {
-    await page.evaluate((open) => document.querySelectorAll("details").forEach((d) => (d.open = open)), open);
-    // The policy of the page lets no other script in; this one comes through the debugger.
-    await page.evaluate(AXE);
-    const { violations } = await page.evaluate(() => globalThis.axe.run({ rules: { "target-size": { enabled: true } } }));
-    found.push(...violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`));
-  }
-  return found;
-}
 
 async function picture(page, name) {
   if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
@@ -86,7 +70,7 @@ for (const colorScheme of ["light", "dark"]) {
     const made = await machine(t, [plan(2, 1, "high"), plan(60, 55), plan(1, 1)]);
     const { page, root, wrong, foreign } = await signedIn(t, made, { context: { colorScheme } });
     const run = `run/${made.ids[0]}`;
-    const tabs = ["log", "diff", "checks", "prompt", "events"].map((tab) => `${run}?tab=${tab}`);
+    const tabs = ["log", "diff", "checks", "prompt", "events", "summary"].map((tab) => `${run}?tab=${tab}`);
     const paths = ["", run, `run/${made.ids[1]}`, ...tabs, "nothing"];
     const sizes = [["phone", PHONE], ["wide", { width: 1200, height: 900 }]];
     // Each size in one of the schemes; `./test --all` in both.

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before } from "node:test";
 import { promisify } from "node:util";
@@ -17,6 +18,7 @@ export const PHONE = { width: 360, height: 740 };
 export const HOSTILE = "Write <img src=x onerror=\"document.title='owned'\"> it";
 
 export const run = promisify(execFile);
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** A workflow file of so many steps, with a gate at one of them. */
 export function plan(steps, gate, risk = "medium") {
@@ -79,3 +81,15 @@ export async function signedIn(t, { cwd, env }, options = {}) {
   return { served, page, root: page.url(), wrong, foreign };
 }
 
+/** What axe finds, on the page as it is and with everything unfolded. */
+export async function accessible(page) {
+  const found = [];
+  for (const open of [false, true]) {
+    await page.evaluate((open) => document.querySelectorAll("details").forEach((d) => (d.open = open)), open);
+    // The policy of the page lets no other script in; this one comes through the debugger.
+    await page.evaluate(AXE);
+    const { violations } = await page.evaluate(() => globalThis.axe.run({ rules: { "target-size": { enabled: true } } }));
+    found.push(...violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`));
+  }
+  return found;
+}

@@ -1,4 +1,4 @@
-// The page of `onloop web`.
+// The page of `onloop web`, and of a report.
 
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -6,8 +6,9 @@ import type { Board, Common, RunFacts } from "./facts.js";
 import { areKeysOn, setKeys, useKeys } from "./keys.js";
 import { List } from "./list.js";
 import { useLive } from "./live.js";
-import { Link } from "./parts.js";
+import { Ago, Link } from "./parts.js";
 import { usePlace } from "./place.js";
+import { isReport } from "./report_source.js";
 import { Back, RunView } from "./run.js";
 import { source } from "./source.js";
 
@@ -54,10 +55,12 @@ function Frame({ facts, status, isRun = false, children }: FrameProps) {
   return (
     <>
       <header class="top">
-        <nav aria-label="Pages"><Link class="home" to="/">onloop</Link>{isRun && <Back />}</nav>
-        <p id="live" class={status === "Live" ? "faint" : "wait"} role="status">{status}</p>
+        {isReport ? <strong>onloop</strong> : <nav aria-label="Pages"><Link class="home" to="/">onloop</Link>{isRun && <Back />}</nav>}
+        {isReport
+          ? facts !== undefined && <p class="faint">Report, <Ago at={facts.now} now={0} /></p>
+          : <p id="live" class={status === "Live" ? "faint" : "wait"} role="status">{status}</p>}
         <button type="button" class="quiet" aria-label="Keyboard shortcuts" onClick={() => help.current?.showModal()}>?</button>
-        {facts !== undefined && source.start === undefined && (
+        {facts?.out !== undefined && source.start === undefined && (
           <form method="post" action={`${source.root}/out`}>
             <input type="hidden" name="form" value={facts.out} />
             <button class="quiet">Sign out</button>
@@ -71,15 +74,15 @@ function Frame({ facts, status, isRun = false, children }: FrameProps) {
   );
 }
 
-const KEYS: [string, string][] = [
-  ["j, k", "The next or the previous run or step"],
+const KEYS: [string, string, inReport?: true][] = [
+  ["j, k", "The next or the previous run or step", true],
   ["o", "Open the selected run"],
   ["a", "Go to the approval"],
   ["r", "Go to the request for changes"],
   ["/", "Search"],
-  ["1 to 6", "The tabs of a run"],
+  ["1 to 7", "The tabs of a run", true],
   ["u", "Back to all runs"],
-  ["?", "This list"],
+  ["?", "This list", true],
 ];
 
 function Help({ dialog }: { dialog: { current: HTMLDialogElement | null } }) {
@@ -91,7 +94,7 @@ function Help({ dialog }: { dialog: { current: HTMLDialogElement | null } }) {
   return (
     <dialog ref={dialog} aria-labelledby="keys">
       <h2 id="keys">Keyboard shortcuts</h2>
-      <dl class="facts">{KEYS.map(([key, words]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={words}>{words}</dd>])}</dl>
+      <dl class="facts">{KEYS.filter(([, , inReport]) => !isReport || inReport).map(([key, words]) => [<dt key={key}><kbd>{key}</kbd></dt>, <dd key={words}>{words}</dd>])}</dl>
       <label><input type="checkbox" checked={isOn} onChange={(event) => toggle(event.currentTarget.checked)} /> Use these keys</label>
       <form method="dialog"><button class="main">Close</button></form>
     </dialog>

@@ -7,6 +7,7 @@ import { Files, Scope, Stat, type Scopes } from "./diff.js";
 import type { Attempt, Diff, RunFacts } from "./facts.js";
 import type { Said } from "./live.js";
 import { post, useFacts } from "./live.js";
+import { Markdown } from "./markdown.js";
 import { Mark, useCalm } from "./parts.js";
 
 export type Send = (fields: Record<string, string>) => Promise<Said | undefined>;
@@ -20,7 +21,7 @@ export function useSend(facts: RunFacts, look: () => void): { send: Send; said: 
   const send = async (fields: Record<string, string>) => {
     if (!isCalm() || isSending) return undefined;
     setSending(true);
-    const answer = await post(`/run/${card.id}`, facts.token, { seen, ...fields });
+    const answer = await post(`/run/${card.id}`, facts.token ?? "", { seen, ...fields });
     setSending(false);
     setSaid(answer);
     look();
@@ -73,7 +74,7 @@ export function Gate({ facts, now, send, isSending, focus, of, draft, setDraft }
           {known !== undefined && (
             <>
               <p class="faint">Risk: {known.risk}</p>
-              <p class="action" dir="auto">{known.action}</p>
+              <Markdown text={known.action} />
               <h3>Checks</h3>
               {known.checks.length === 0
                 ? <p class="wait">No check verifies this step.</p>

@@ -122,12 +122,12 @@ export function Stat({ diff, what }: DiffProps) {
   const files = useMemo(() => filesOf(diff?.patch ?? ""), [diff?.patch]);
   if (diff === undefined) return <p class="faint">Reading the change…</p>;
   if (diff.trouble !== undefined) return <p class="bad">The change {what} cannot be shown: {diff.trouble}</p>;
-  if (files.length === 0) return <p>No file changed {what}.</p>;
+  if (files.length === 0) return diff.whole === undefined ? <p>No file changed {what}.</p> : <p class="wait">The change {what} is too large to show here: <code>{diff.whole}</code></p>;
   const sum = (of: (file: ChangedFile) => number) => files.reduce((sum, file) => sum + of(file), 0);
   return (
     <>
       <p class="stat"><strong>{counted(files.length, "file")} changed</strong> <span class="good">+{sum((file) => file.added)}</span> <span class="bad">−{sum((file) => file.removed)}</span> {what}</p>
-      {diff.is_cut === true && <p class="wait">This is only the beginning. All of it: <code>onloop diff</code></p>}
+      {diff.whole !== undefined && <p class="wait">This is only the beginning. All of it: <code>{diff.whole}</code></p>}
     </>
   );
 }

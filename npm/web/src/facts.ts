@@ -15,7 +15,7 @@ export interface Common {
   seen: string;
   states: Record<string, State>;
   /** The token for signing out. */
-  out: string;
+  out?: string;
 }
 
 export interface Logged {
@@ -179,6 +179,9 @@ export interface Attempt {
   model?: string;
   tokens?: number;
   cost_usd?: number;
+  /** Missing: the client said the cost. */
+  prices_as_of?: string;
+  refused: number;
   checks: EvaluatedCheck[];
 }
 
@@ -227,11 +230,23 @@ export interface RunFacts extends Common {
   };
   /** The commands that continue the run in a terminal. */
   advice?: string;
-  token: string;
+  token?: string;
+}
+
+/** A run as a whole. */
+export interface Summary {
+  success_criteria: string;
+  warnings: string[];
+  review?: { verdict: string; findings: string };
+  checks: number;
+  passed: number;
+  steps: { action: string; decisions: string[] }[];
+  receipt: [name: string, value: string][];
 }
 
 export interface Diff {
   patch: string;
-  is_cut?: boolean;
+  /** The command that shows all of it; missing: this is all. */
+  whole?: string;
   trouble?: string;
 }

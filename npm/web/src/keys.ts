@@ -4,7 +4,14 @@ import { useEffect, useRef } from "preact/hooks";
 
 const OFF = "onloop-keys-off";
 
-export const areKeysOn = (): boolean => localStorage.getItem(OFF) === null;
+/** A browser that shows a report inside another page may keep nothing. */
+export function areKeysOn(): boolean {
+  try {
+    return localStorage.getItem(OFF) === null;
+  } catch {
+    return true;
+  }
+}
 
 export function setKeys(on: boolean): void {
   if (on) localStorage.removeItem(OFF);

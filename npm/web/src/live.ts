@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Common } from "./facts.js";
+import { isReport } from "./report_source.js";
 import { source } from "./source.js";
 
 const LOST = "No connection to onloop. Trying again.";
@@ -158,12 +159,13 @@ export function useFacts<T>(path: string | undefined, version: unknown): T | und
   return found !== undefined && found.path === path ? found.facts : undefined;
 }
 
-/** The time of the server, renewed twice a minute. */
+/** The time of the server, renewed twice a minute; in a report it stands still. */
 export function useNow(now: string): number {
   const [passed, setPassed] = useState(0);
   useEffect(() => {
     const from = Date.now();
     setPassed(0);
+    if (isReport) return undefined;
     const timer = setInterval(() => setPassed(Date.now() - from), 30_000);
     return () => clearInterval(timer);
   }, [now]);

@@ -5,8 +5,9 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Graph } from "./facts.js";
 import type { Said } from "./live.js";
 import { go } from "./place.js";
+import { isReport } from "./report_source.js";
 import { source } from "./source.js";
-import { ago } from "./words.js";
+import { ago, moment } from "./words.js";
 
 /** Few machines have letters for these, so they are drawn. */
 const DRAWN: Record<string, string> = {
@@ -70,7 +71,8 @@ export function Link({ to, children, ...rest }: { to: string; children: Componen
 
 export function Ago({ at, now }: { at: string | undefined; now: number }) {
   if (at === undefined) return null;
-  return <time dateTime={at} title={new Date(at).toLocaleString("en-GB")}>{ago(now - Date.parse(at))}</time>;
+  const words = moment(at);
+  return <time dateTime={at} title={words}>{isReport ? words : ago(now - Date.parse(at))}</time>;
 }
 
 /** What onloop said about a decision. */

@@ -11,10 +11,12 @@ import { useFacts, useNow } from "./live.js";
 import { Log } from "./log.js";
 import { Ago, Answer, Link, Mark, StepGraph } from "./parts.js";
 import { choose, go } from "./place.js";
+import { isReport } from "./report_source.js";
+import { SummaryView } from "./summary.js";
 import { Timeline } from "./timeline.js";
-import { between, clock, counted, duration, money, tokens, workedMs } from "./words.js";
+import { between, clock, counted, duration, moment, money, tokens, workedMs } from "./words.js";
 
-const TABS = ["decision", "log", "diff", "checks", "prompt", "events"] as const;
+const TABS = ["decision", "log", "diff", "checks", "prompt", "events", "summary"] as const;
 type Tab = (typeof TABS)[number];
 
 export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSearchParams; look: () => void }) {
@@ -32,12 +34,12 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
   const named = tabs.find((tab) => tab === query.get("tab"));
   const tab = named ?? tabs[0] ?? "log";
   // Who leaves the decision for an attempt asks what that attempt changed.
-  const next = tab === "decision" ? "diff" : tab;
+  const next = tab === "decision" || tab === "summary" ? "diff" : tab;
   const move = (by: number) => choose({ step: String(within(number + by, steps.length)), attempt: "", tab: next });
   useKeys({
     j: () => move(1),
     k: () => move(-1),
-    u: () => go("/"),
+    u: () => isReport || go("/"),
     a: () => choose({ tab: "decision", focus: "approve" }),
     r: () => choose({ tab: "decision", focus: "redo" }),
     ...Object.fromEntries(tabs.map((tab, index) => [String(index + 1), () => choose({ tab })])),
@@ -90,7 +92,8 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
               ? <Blocked key={card.step} facts={facts} attempt={attempt} now={now} send={send} isSending={isSending} focus={query.get("focus")} />
               : <Completed facts={facts} send={send} isSending={isSending} />)}
           {tab === "events" && <><Timeline facts={facts} now={now} /><Events facts={facts} /></>}
-          {tab !== "decision" && tab !== "events" && attempt !== undefined && (
+          {tab === "summary" && <SummaryView facts={facts} />}
+          {tab !== "decision" && tab !== "events" && tab !== "summary" && attempt !== undefined && (
             <>
               <div class="attempt">
                 <AttemptHead step={steps[number - 1]} attempt={attempt} now={now} />
@@ -105,7 +108,7 @@ export function RunView({ facts, query, look }: { facts: RunFacts; query: URLSea
               <AttemptPart key={`${number}-${attempt.number}-${tab}`} id={card.id} tab={tab} step={number} attempt={attempt} version={facts.seen} now={now} of={query.get("of")} />
             </>
           )}
-          {tab !== "decision" && tab !== "events" && attempt === undefined && (
+          {tab !== "decision" && tab !== "events" && tab !== "summary" && attempt === undefined && (
             <p class="faint">{attempts === undefined ? "Reading the attempts…" : steps.length === 0 ? "The record of this run cannot be read." : "This step has not begun."}</p>
           )}
         </div>
@@ -226,7 +229,8 @@ function AttemptHead({ step, attempt, now }: { step: Step | undefined; attempt: 
       <Mark symbol={symbolOf(attempt)} /> <strong dir="auto">Step {step?.number}, attempt {attempt.number}</strong>
       <span class="faint">
         {" "}{duration(between(attempt.started_at, end) ?? 0)}{attempt.agent !== undefined && ` · ${attempt.agent}`}{attempt.model !== undefined && ` · ${attempt.model}`}
-        {attempt.tokens !== undefined && ` · ${tokens(attempt.tokens)} tokens`}{attempt.cost_usd !== undefined && ` · ${money(attempt.cost_usd)}`}
+        {attempt.tokens !== undefined && ` · ${tokens(attempt.tokens)} tokens`}{attempt.cost_usd !== undefined && ` · ${money(attempt.cost_usd)}`}{attempt.prices_as_of !== undefined && ` (prices of ${attempt.prices_as_of})`}
+        {attempt.refused > 0 && ` · ${counted(attempt.refused, "refused call")}`}
       </span>
     </p>
   );
@@ -234,7 +238,7 @@ function AttemptHead({ step, attempt, now }: { step: Step | undefined; attempt: 
 
 interface PartProps {
   id: string;
-  tab: Exclude<Tab, "decision" | "events">;
+  tab: Exclude<Tab, "decision" | "events" | "summary">;
   step: number;
   attempt: Attempt;
   version: string;
@@ -277,9 +281,10 @@ function Events({ facts }: { facts: RunFacts }) {
     <table class="events">
       <caption class="hidden">What happened in the run, oldest first</caption>
       <tbody>
-        {facts.run.events.map((event, index) => (
-          <tr key={index}><td><time dateTime={event.at} title={new Date(event.at).toLocaleString("en-GB")}>{clock(event.at)}</time></td><td dir="auto">{event.text}</td></tr>
-        ))}
+        {facts.run.events.map((event, index) => {
+          const day = moment(event.at);
+          return <tr key={index}><td><time dateTime={event.at} title={day}>{isReport ? day : clock(event.at)}</time></td><td dir="auto">{event.text}</td></tr>;
+        })}
       </tbody>
     </table>
   );

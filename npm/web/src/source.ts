@@ -1,6 +1,7 @@
 // Where the facts come from, and where decisions are sent.
 
 import { editorSource } from "./editor_source.js";
+import { report } from "./report_source.js";
 
 export interface Reply {
   status: number;
@@ -58,4 +59,4 @@ class Server implements Source {
   }
 }
 
-export const source: Source = editorSource() ?? new Server();
+export const source: Source = report ?? editorSource() ?? new Server();

@@ -2,6 +2,7 @@
 
 import type { RunFacts, Span } from "./facts.js";
 import { Mark } from "./parts.js";
+import { isReport } from "./report_source.js";
 import { clock, duration } from "./words.js";
 
 const UNITS = 1000;
@@ -57,7 +58,7 @@ export function Timeline({ facts, now }: { facts: RunFacts; now: number }) {
       <tfoot>
         <tr class="faint">
           <td />
-          <td class="bar"><span>{clock(card.started_at)}</span><span>{isOver ? clock(new Date(end).toISOString()) : "now"}</span></td>
+          <td class="bar"><span>{clock(card.started_at)}</span><span>{isOver || isReport ? clock(new Date(end).toISOString()) : "now"}</span></td>
           <td class="number">{duration(end - start)}</td>
         </tr>
       </tfoot>

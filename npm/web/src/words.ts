@@ -39,6 +39,11 @@ export function clock(at: string): string {
   return new Date(at).toLocaleTimeString("en-GB");
 }
 
+/** The day and the time here; nothing without one. */
+export function moment(at: string | undefined): string {
+  return at === undefined ? "" : new Date(at).toLocaleString("en-GB");
+}
+
 /** Milliseconds between two moments; with one missing, nothing. */
 export function between(from: string | undefined, to: string | undefined): number | undefined {
   return from === undefined || to === undefined ? undefined : Math.max(0, Date.parse(to) - Date.parse(from));

@@ -1,9 +1,10 @@
 //! `status`, `list`, `next`, `report`, `summary` and `--json`.
 
-use serde_json::Value;
+use onloop_core::page::web::SCRIPT;
+use serde_json::{Value, json};
 
 use super::{project, run};
-use crate::workspace::{Run, Workspace, program};
+use crate::workspace::{Run, Workspace, program, report_facts};
 
 pub(super) fn paused() -> (Workspace, String) {
     let project = project(
@@ -17,7 +18,7 @@ pub(super) fn paused() -> (Workspace, String) {
     (project, id)
 }
 
-fn json(text: &str) -> Value {
+fn read_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
@@ -34,8 +35,8 @@ fn an_unfinished_run_is_shown_and_a_finished_one_only_when_asked_for() {
     super::decide_and_resume(&project, &one, "Approve and continue").expect_exit(0);
     assert_eq!(project.onloop(&["status"]).expect_exit(0).stdout, "");
     assert!(project.onloop(&["list"]).expect_exit(0).stdout.contains(&id));
-    assert_eq!(json(&project.onloop(&["status", "--json"]).stdout), json("[]"));
-    let list = json(&project.onloop(&["list", "--json"]).stdout);
+    assert_eq!(read_json(&project.onloop(&["status", "--json"]).stdout), json!([]));
+    let list = read_json(&project.onloop(&["list", "--json"]).stdout);
     assert_eq!(list[0]["run_id"], *id);
     assert_eq!(list[0]["status"], "completed");
 }
@@ -114,7 +115,7 @@ fn nobody_is_asked_about_a_step_without_checks_while_its_driver_works() {
     );
     let child = super::begin(&project, &["run", "--mode", "none"]);
     super::wait_until("the step works", || project.path("began").exists());
-    let next = json(&project.onloop(&["next", "--json"]).expect_exit(0).stdout);
+    let next = read_json(&project.onloop(&["next", "--json"]).expect_exit(0).stdout);
     assert_eq!((&next["action"], &next["needs_person"]), (&"act".into(), &false.into()));
     assert_eq!(next["driver"], child.id());
     let gate = project.onloop(&["gate", "1", "approved"]).expect_exit(1).stderr;
@@ -186,7 +187,7 @@ fn next_names_the_command_that_does_it() {
     let choices = ["approved", "rejected", "rejected --redo --reason TEXT"]
         .map(|words| format!("onloop gate 1 {words} --run-id {id}"));
     assert_eq!(next.stdout, format!("ask-gate (step 1)\n{}\n", choices.join("\n")));
-    let next = json(&project.onloop(&["next", "--json"]).stdout);
+    let next = read_json(&project.onloop(&["next", "--json"]).stdout);
     assert_eq!(next["action"], "ask-gate");
     assert_eq!(next["run_id"], *id);
     assert_eq!((&next["command"], &next["needs_person"]), (&Value::Null, &Value::Bool(true)));
@@ -197,7 +198,7 @@ fn next_names_the_command_that_does_it() {
         agent.arg("next").env("ONLOOP_STEP", "1").output().expect("the program is there").into();
     assert_eq!(next.stdout, "ask-gate (step 1)\n# only a person may decide this: wait for them\n");
     project.onloop(&["gate", "1", "approved"]).expect_exit(0);
-    let next = json(&project.onloop(&["next", "--json", "--run-id", &id]).stdout);
+    let next = read_json(&project.onloop(&["next", "--json", "--run-id", &id]).stdout);
     assert_eq!(next["command"], *format!("onloop step 2 start --run-id {id}"));
 }
 
@@ -228,9 +229,10 @@ fn the_report_is_a_rendering_of_the_record() {
 
 #[test]
 fn the_report_as_a_page_is_one_file_that_loads_nothing() {
-    let steps = "- [ ] **Step 1: Make <b>it</b>**\naction: make *it* <script>alert(1)</script>\n\
-        loop: false\nverify: grep -q made it.txt\ngate: human\n```sh\necho 'made </pre>' > it.txt\n```\n";
-    let project = Workspace::git();
+    let steps = "- [ ] **Step 1: Make <b>it</b>**\naction: make *it* </script><script>alert(1)</script>\n\
+        loop: false\nverify: cat it.txt; grep -q made it.txt\ngate: human\n\
+        ```sh\necho 'made </script> in-the-vault' > it.txt; echo said in-the-vault\n```\n";
+    let project = Workspace::git().with_env("VAULT_TOKEN", "in-the-vault");
     project.write(super::FILE, super::workflow("", steps));
     project.commit("Plan");
     project.onloop(&["run", "--mode", "branch"]).expect_exit(3);
@@ -240,20 +242,37 @@ fn the_report_as_a_page_is_one_file_that_loads_nothing() {
     let told = project.onloop(&["report", &id, "--html", "--out", "report.html"]).expect_exit(0);
     assert_eq!((told.stdout.as_str(), told.stderr.as_str()), ("", ""));
     let page = project.read("report.html");
-    assert_eq!(page, project.onloop(&["report", &id, "--html"]).expect_exit(0).stdout);
-    for shown in [
-        "<h3>1. Make &lt;b&gt;it&lt;/b&gt;</h3>",
-        "<p>make <em>it</em> &lt;script&gt;alert(1)&lt;/script&gt;</p>",
-        "<code>command grep -q made it.txt</code>: passed",
-        "<span class=\"add\">+made &lt;/pre&gt;</span>",
-        "Gate: approved by ",
-        ", command, ",
-        "default-src 'none'",
-    ] {
-        assert!(page.contains(shown), "{shown} is not in {page}");
+    // All but the moment at which it was made.
+    let printed = project.onloop(&["report", &id, "--html"]).expect_exit(0).stdout;
+    assert_eq!(printed.len(), page.len());
+    for (element, count) in
+        [("<script", 2), ("</script", 2), ("<b>", 0), (" src=", 0), ("<link", 0)]
+    {
+        let found = page.matches(element).count() - SCRIPT.matches(element).count();
+        assert_eq!(found, count, "{element}");
     }
-    for never in ["<script", "<b>", "src=", "url(", "onerror=", "javascript:"] {
-        assert!(!page.contains(never), "{never} is in {page}");
+    assert!(page.contains("default-src 'none'; script-src 'sha256-"), "{}", &page[..800]);
+    assert!(!page.contains("in-the-vault"));
+    let facts = report_facts(&page);
+    let at = |path: &str| {
+        let place = &facts["places"][&format!("/data/run/{id}{path}")];
+        facts["values"][place.as_u64().expect("it is there") as usize].clone()
+    };
+    let run = &at("")["run"];
+    assert_eq!(run["steps"][0]["name"], "Make <b>it</b>");
+    assert_eq!(run["actions"], json!([]));
+    let summary = at("/summary");
+    let decision = summary["steps"][0]["decisions"][0].as_str().expect("it was decided");
+    assert!(decision.starts_with("Gate: approved by ") && decision.contains(", command, "));
+    assert_eq!(summary["receipt"][0][0], "Verified commit");
+    assert_eq!(
+        at("/attempts?step=1")[0]["checks"][0]["output"],
+        "made </script> [redacted VAULT_TOKEN]"
+    );
+    assert_eq!(at("/log?attempt=1-1")[0]["text"], "said [redacted VAULT_TOKEN]");
+    for of in ["run", "1", "1-1"] {
+        let patch = at(&format!("/diff?of={of}"))["patch"].as_str().unwrap_or_default().to_owned();
+        assert!(patch.contains("+made </script> [redacted VAULT_TOKEN]"), "{patch}");
     }
     let refused = project.onloop(&["report", &id, "--html", "--out", "no/such/folder/"]);
     assert_eq!(refused.exit, Some(4), "{}", refused.stderr);
@@ -262,8 +281,8 @@ fn the_report_as_a_page_is_one_file_that_loads_nothing() {
 #[test]
 fn summaries() {
     let (project, id) = paused();
-    let summary = json(&project.onloop(&["summary", &id]).expect_exit(0).stdout);
-    assert_eq!(summary, json(&project.onloop(&["summary", &id, "--json"]).stdout));
+    let summary = read_json(&project.onloop(&["summary", &id]).expect_exit(0).stdout);
+    assert_eq!(summary, read_json(&project.onloop(&["summary", &id, "--json"]).stdout));
     assert_eq!(summary["run_id"], *id);
     let claude = project.onloop(&["summary", &id, "--platform", "claude"]).expect_exit(0).stdout;
     assert!(claude.contains("| 1 | First \\| second | ⏸ Waiting for you | 1 |"), "{claude}");
@@ -282,11 +301,11 @@ fn json_is_one_document_whatever_happens() {
             ),
         );
         let run = run(&project, &["--json"]).expect_exit(exit);
-        assert_eq!(json(&run.stdout)["status"], project.record()["status"]);
+        assert_eq!(read_json(&run.stdout)["status"], project.record()["status"]);
     }
     let (project, _) = paused();
     let resumed = project.onloop(&["resume", "--json"]).expect_exit(3);
-    assert_eq!(json(&resumed.stdout)["status"], "paused");
+    assert_eq!(read_json(&resumed.stdout)["status"], "paused");
 }
 
 #[test]
@@ -296,7 +315,7 @@ fn a_damaged_record_is_reported_and_kept() {
     let list = project.onloop(&["list"]).expect_exit(0);
     assert!(list.stdout.contains("? other-20260101T000000Z  Unreadable"), "{}", list.stdout);
     assert!(list.stdout.contains(&id), "{}", list.stdout);
-    let list = json(&project.onloop(&["list", "--json"]).stdout);
+    let list = read_json(&project.onloop(&["list", "--json"]).stdout);
     let unreadable = list.as_array().unwrap().iter().find(|run| run["status"] == "unreadable");
     assert!(unreadable.is_some(), "{list}");
     project.onloop(&["resume", "other-20260101T000000Z"]).expect_exit(4);

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::*;
+use crate::workspace::report_facts;
 
 /// Most bytes that the answer to one page may have, without the script.
 const PAGE_BYTES: usize = 120 * 1024;
@@ -31,8 +32,17 @@ fn long_run() -> (SimHost, String) {
 
 #[test]
 #[ignore = "only with --all"]
-fn the_facts_of_a_run_of_500_steps_stay_small() {
+fn the_facts_and_the_report_of_a_run_of_500_steps_stay_small() {
     let (mut machine, id) = long_run();
+    machine.run(&["onloop", "report", &id, "--html", "--out", "/demo/report.html"]);
+    let page = machine.disk.text("/demo/report.html");
+    assert!(page.len() < 2_500_000, "{} bytes", page.len());
+    let facts = report_facts(page);
+    for what in ["log?attempt=1-1", "attempts?step=1"] {
+        let place = &facts["places"][&format!("/data/run/{id}/{what}")];
+        let text = facts["values"][place.as_u64().expect("a number") as usize].to_string();
+        assert!(text.contains("--- Only the end; "), "{text}");
+    }
     let here = format!("/data/run/{id}");
     let mut steps = sign_in();
     steps.push(step(move |browser| browser.get(&here)));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use onloop_core::effect::WebCall;
 
 use super::*;
-use crate::workspace::{Workspace, program};
+use crate::workspace::{Workspace, program, report_facts};
 
 /// `onloop web` in a project.
 struct Served {
@@ -133,8 +133,27 @@ fn a_person_approves_with_a_browser_and_no_recording_lets_anybody_in() {
     assert_eq!(approved.status, 200, "{}", body(&approved));
     let after = body(&served.get(&of_run));
     assert!(after.contains(&format!("onloop resume {id}")), "{after}");
-    let receipt = traced.onloop(&["report", &id, "--html"]).expect_exit(0).stdout;
-    assert!(receipt.contains("Gate: approved by ann, web, "), "{receipt}");
+    let report = report_facts(&traced.onloop(&["report", &id, "--html"]).expect_exit(0).stdout);
+    for (path, place) in report["places"].as_object().expect("it has paths") {
+        let found = &report["values"][place.as_u64().expect("a number") as usize];
+        if *path != of_run {
+            assert_eq!(*found, facts_of(&body(&served.get(path))), "{path}");
+        } else {
+            let [mut page, mut own] = [facts_of(&after), found.clone()];
+            for facts in [&mut page, &mut own] {
+                // The page has a server, which knows what can be done.
+                let members = facts.as_object_mut().expect("members");
+                members.retain(|name, _| {
+                    !["now", "seen", "out", "token", "advice"].contains(&name.as_str())
+                });
+                members["run"]["actions"] = json!([]);
+            }
+            assert_eq!(page, own);
+        }
+    }
+    let summary = body(&served.get(&format!("{of_run}/summary")));
+    assert!(summary.contains("Gate: approved by ann, web, "), "{summary}");
+    served.get(&of_run);
     let out = served.submit("/out", &[]);
     assert_eq!((out.status, served.get("/data").status), (200, 401));
     drop(served);

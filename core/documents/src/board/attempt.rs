@@ -38,6 +38,11 @@ pub struct AttemptView {
     pub tokens: Option<u64>,
     /// What its turns cost, in USD; `None`: unknown.
     pub cost_usd: Option<f64>,
+    /// The date of the prices by which the cost was estimated; `None`: the client said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices_as_of: Option<String>,
+    /// Calls of tools that were refused.
+    pub refused: u64,
     /// Its checks.
     pub checks: Vec<EvaluatedCheck>,
     /// The checkpoint of the run that holds its work, as `onloop undo` takes it; `None`: there is none, as
@@ -165,6 +170,8 @@ impl AttemptView {
             model: None,
             tokens: None,
             cost_usd: None,
+            prices_as_of: None,
+            refused: 0,
             checks: Vec::new(),
             checkpoint: None,
         }
@@ -186,6 +193,9 @@ impl AttemptView {
         self.agent = Some(line(&last.agent));
         self.model = last.model.as_deref().map(line);
         self.tokens = turns.iter().map(|turn| turn.tokens.map(|tokens| tokens.total())).sum();
+        self.prices_as_of =
+            turns.iter().filter_map(|turn| turn.prices_as_of.as_deref()).min().map(line);
+        self.refused = turns.iter().fold(0, |sum, turn| sum.saturating_add(turn.denied));
         let add = |sum: Money, turn: &&TurnRecord| Some(sum.saturating_add(turn.cost?));
         self.cost_usd = turns.iter().try_fold(Money::default(), add).map(Money::usd);
     }

@@ -407,6 +407,22 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
     }
 }
 
+/// The newest `most` events of a run, and before them how many more there are.
+pub fn events(run: &Run, most: usize) -> Vec<LoggedLine> {
+    let skipped = run.events.len().saturating_sub(most);
+    let left_out = (skipped > 0).then(|| LoggedLine {
+        at: run.started_at,
+        text: format!(
+            "{} left out: onloop report {}",
+            text::counted(skipped as u64, "earlier event"),
+            run.id
+        ),
+    });
+    let shown = run.events[skipped..].iter();
+    let shown = shown.map(|entry| LoggedLine { at: entry.at, text: line(&entry.text) });
+    left_out.into_iter().chain(shown).collect()
+}
+
 /// The steps of a run, as a list shows them.
 pub fn steps(run: &Run) -> Vec<StepView> {
     run.steps.iter().map(|record| step(run, record)).collect()

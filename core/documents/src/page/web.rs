@@ -4,7 +4,7 @@
 //! Its source is in `npm/web`; what the bundler makes of it is kept here, so that both hosts embed it. The few
 //! pages before that are written here, and need no script.
 
-use super::html::escaped;
+use super::escaped;
 
 /// The script of the page, bundled from `npm/web`.
 pub const SCRIPT: &str = include_str!("web/app.js");

@@ -121,18 +121,19 @@ pub(super) async fn fork_with(
 
 /// The last lines of a file, fit for a screen.
 pub(super) async fn tail(io: &Io, path: &str, limit_bytes: u64) -> Vec<String> {
-    timed_tail(io, path, None, limit_bytes).await.into_iter().map(|line| line.text).collect()
+    let (lines, _) = timed_tail(io, path, None, limit_bytes).await;
+    lines.into_iter().map(|line| line.text).collect()
 }
 
-/// The same, with the times that the file `times` has of them.
+/// The same, with the times that the file `times` has of them, and whether the file has more lines.
 pub(super) async fn timed_tail(
     io: &Io,
     path: &str,
     times: Option<&str>,
     limit_bytes: u64,
-) -> Vec<TextLine> {
+) -> (Vec<TextLine>, bool) {
     let Ok((bytes, size_bytes)) = io.read_tail(path, limit_bytes).await else {
-        return Vec::new();
+        return (Vec::new(), false);
     };
     let marks = match times {
         Some(times) => log_times::read(io, times).await,
@@ -153,7 +154,8 @@ pub(super) async fn timed_tail(
     }
     let times = times.into_iter().chain(std::iter::repeat(None));
     let shown = |line: &str| text::ellipsis(line.trim_end(), limits::BOARD_LINE_BYTES);
-    said.lines().zip(times).map(|(line, at)| TextLine { at, text: shown(line) }).collect()
+    let lines = said.lines().zip(times).map(|(line, at)| TextLine { at, text: shown(line) });
+    (lines.collect(), start > 0)
 }
 
 /// For each line of `bytes`, which begin at `start` in their file, when it was written: the first line

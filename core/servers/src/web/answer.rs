@@ -1,5 +1,6 @@
 //! Answers, and the headers that all of them have.
 
+use onloop_documents::page::leave_out_nulls;
 use onloop_effect::CallAnswer;
 use serde_json::Value;
 
@@ -61,17 +62,6 @@ pub(super) fn answer(status: u16, content: Content, body: &str) -> CallAnswer {
 pub(super) fn data(status: u16, mut facts: Value) -> CallAnswer {
     leave_out_nulls(&mut facts);
     answer(status, Content::Data, &facts.to_string())
-}
-
-fn leave_out_nulls(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|_, member| !member.is_null());
-            members.values_mut().for_each(leave_out_nulls);
-        }
-        Value::Array(items) => items.iter_mut().for_each(leave_out_nulls),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
 }
 
 /// Leads to another page, after something was changed.

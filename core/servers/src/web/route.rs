@@ -1,7 +1,7 @@
 //! What an address means.
 
 use super::form::Fields;
-use onloop_engine::board::AttemptText;
+use onloop_engine::board::{AttemptText, DiffOf, RunPart};
 use onloop_run::is_run_id;
 
 /// What there is to see.
@@ -23,23 +23,8 @@ pub(super) enum Facts {
     Board,
     /// One run.
     Run { id: String },
-    /// The attempts at a step.
-    Attempts { id: String, step: u32 },
-    /// The log or the prompt of an attempt.
-    Text { id: String, attempt: String, kind: AttemptText },
-    /// What was changed.
-    Diff { id: String, of: DiffOf },
-}
-
-/// Whose change is shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum DiffOf {
-    /// That of the whole run.
-    Run,
-    /// What nobody has approved yet.
-    Unapproved,
-    /// That of a step, or of an attempt at it, such as `2-1`.
-    Part(String),
+    /// A part of it.
+    Part { id: String, part: RunPart },
 }
 
 /// What can be changed.
@@ -71,19 +56,19 @@ pub(super) fn place(path: &str, query: &str) -> Option<Sight> {
         ["data"] => Sight::Facts(Facts::Board),
         ["data", "run", id] if is_run_id(id) => Sight::Facts(Facts::Run { id: (*id).to_owned() }),
         ["data", "run", id, what] if is_run_id(id) => {
-            Sight::Facts(part_of_run((*id).to_owned(), what, &query)?)
+            Sight::Facts(Facts::Part { id: (*id).to_owned(), part: part_of_run(what, &query)? })
         }
         _ => return None,
     })
 }
 
-fn part_of_run(id: String, what: &str, query: &Fields) -> Option<Facts> {
+fn part_of_run(what: &str, query: &Fields) -> Option<RunPart> {
     Some(match what {
-        "attempts" => Facts::Attempts { id, step: query.get("step").parse().ok()? },
+        "attempts" => RunPart::Attempts { step: query.get("step").parse().ok()? },
         "log" | "prompt" => {
             let kind = if what == "log" { AttemptText::Log } else { AttemptText::Prompt };
             let attempt = Some(query.get("attempt")).filter(|name| is_attempt(name))?.to_owned();
-            Facts::Text { id, attempt, kind }
+            RunPart::Text { attempt, kind }
         }
         "diff" => {
             let of = match query.get("of") {
@@ -92,8 +77,9 @@ fn part_of_run(id: String, what: &str, query: &Fields) -> Option<Facts> {
                 part if is_number(part) || is_attempt(part) => DiffOf::Part(part.to_owned()),
                 _ => return None,
             };
-            Facts::Diff { id, of }
+            RunPart::Diff(of)
         }
+        "summary" => RunPart::Summary,
         _ => return None,
     })
 }
@@ -135,10 +121,9 @@ mod tests {
         let run = "/run/a-20260320T212315Z";
         let data = |what: &str| format!("/data{run}{what}");
         let facts = |facts| Some(Sight::Facts(facts));
-        let text = |attempt: &str, kind| {
-            facts(Facts::Text { id: id.to_owned(), attempt: attempt.to_owned(), kind })
-        };
-        let diff = |of| facts(Facts::Diff { id: id.to_owned(), of });
+        let part = |part| facts(Facts::Part { id: id.to_owned(), part });
+        let text = |attempt: &str, kind| part(RunPart::Text { attempt: attempt.to_owned(), kind });
+        let diff = |of| part(RunPart::Diff(of));
         let table = [
             ("/", "", Some(Sight::Page)),
             ("", "", None),
@@ -150,7 +135,7 @@ mod tests {
             ("/run/a-20260320T212315Z/", "", None),
             ("/data", "", facts(Facts::Board)),
             (&data(""), "", facts(Facts::Run { id: id.to_owned() })),
-            (&data("/attempts"), "step=2", facts(Facts::Attempts { id: id.to_owned(), step: 2 })),
+            (&data("/attempts"), "step=2", part(RunPart::Attempts { step: 2 })),
             (&data("/attempts"), "", None),
             (&data("/log"), "attempt=2-1", text("2-1", AttemptText::Log)),
             (&data("/prompt"), "attempt=2-1", text("2-1", AttemptText::Prompt)),
@@ -161,6 +146,7 @@ mod tests {
             (&data("/diff"), "of=2", diff(DiffOf::Part("2".to_owned()))),
             (&data("/diff"), "of=2-1", diff(DiffOf::Part("2-1".to_owned()))),
             (&data("/diff"), "of=HEAD", None),
+            (&data("/summary"), "", part(RunPart::Summary)),
             ("/events", "", events(None, "")),
             ("/events", "seen=f1f0", events(None, "f1f0")),
             ("/events", "run=a-20260320T212315Z&seen=f1f0", events(Some(id), "f1f0")),
@@ -168,6 +154,11 @@ mod tests {
         ];
         for (path, query, expected) in table {
             assert_eq!(place(path, query), expected, "{path}?{query}");
+            // A report holds its parts under the paths that the page asks for.
+            if let Some(Sight::Facts(Facts::Part { part, .. })) = expected {
+                let asked = format!("{path}?{query}");
+                assert_eq!(part.path(id), asked.trim_end_matches('?'));
+            }
         }
         let table = [
             ("/out", Some(Act::SignOut)),

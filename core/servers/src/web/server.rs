@@ -9,7 +9,7 @@ use super::form::Fields;
 use super::guard::{Admitted, AuthGuard, File, Outside, Rejected, SignedIn};
 use super::route::{Act, Sight, act, place};
 use onloop_documents::page::web as page;
-use onloop_effect::{CallAnswer, Exit, Failure, FailureKind, Io, WebCall};
+use onloop_effect::{CallAnswer, Exit, Failure, Io, WebCall};
 use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::CommandError;
 use onloop_engine::run::decider::demand_person;

@@ -209,7 +209,7 @@ pub(super) const PEOPLE_HELPS: &[VerbHelp] = &[
             ("Print the report of the latest run here", "onloop report"),
             ("Print the report of the latest run of a workflow", "onloop report add-auth"),
             (
-                "Write one page that opens offline",
+                "Write the page of the run as one file",
                 "onloop report add-auth --html --out report.html",
             ),
         ],

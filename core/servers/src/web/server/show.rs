@@ -6,13 +6,11 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::web::route::{DiffOf, Facts};
-use onloop_documents::board::{Board, Day, RunState, RunView, Sum};
+use crate::web::route::Facts;
+use onloop_documents::board::{Board, Day, RunView, Sum};
 use onloop_documents::ledger::sha256;
-use onloop_documents::spans::spans;
-use onloop_engine::board::fork_of_attempt;
+use onloop_engine::board::common;
 use onloop_engine::run::continuation::what_takes_further;
-use onloop_engine::run::gate::{Change, Form as DiffForm, patch};
 use onloop_engine::state::store::{Paths, StateHome};
 use onloop_run::Run;
 use onloop_syntax::money::Money;
@@ -22,20 +20,9 @@ impl Server {
         let found = match facts {
             Facts::Board => Some(self.board(session).await),
             Facts::Run { id } => self.run(session, id).await,
-            Facts::Attempts { id, step } => {
+            Facts::Part { id, part } => {
                 self.watcher.run(&self.io, id).await;
-                Some(json!(self.watcher.attempts(&self.io, id, *step).await))
-            }
-            Facts::Text { id, attempt, kind } => {
-                self.watcher.run(&self.io, id).await;
-                Some(json!(self.watcher.text(&self.io, id, attempt, *kind).await))
-            }
-            Facts::Diff { id, of } => {
-                self.watcher.run(&self.io, id).await;
-                match self.watcher.record(id) {
-                    Some(run) => Some(shown(self.patch_of(run, of).await)),
-                    None => None,
-                }
+                Box::pin(self.watcher.part(&self.io, id, part, usize::MAX)).await
             }
         };
         let Some(found) = found else { return self.nothing_there() };
@@ -55,7 +42,8 @@ impl Server {
             (call.id.clone(), Value::from(self.guard.form_token(session, &path)))
         });
         let tokens: Map<String, Value> = tokens.collect();
-        let mut found = self.common(session, seen);
+        let mut found = common(&self.io);
+        found.extend(self.own(session, seen));
         found.extend([
             ("board".to_owned(), json!(board)),
             ("days".to_owned(), spent.days.iter().map(|(name, day)| of_day(name, day)).collect()),
@@ -67,47 +55,27 @@ impl Server {
 
     /// One run. What its steps have come to in detail, and their logs, are asked for by themselves.
     async fn run(&mut self, session: SignedIn, id: &str) -> Option<Value> {
-        let mut view = self.watcher.run(&self.io, id).await?;
-        let mut found = self.common(session, digest_of_run(&view));
-        let (advice, spans) = match self.watcher.record(id) {
-            Some(run) => {
-                let forks = Box::pin(self.watcher.forks(&self.io, run)).await;
-                (self.advice(&view, run).await, spans(run, &forks))
-            }
-            None => (None, Vec::new()),
+        let view = self.watcher.run(&self.io, id).await?;
+        let own = self.own(session, digest_of_run(&view));
+        let advice = match self.watcher.record(id) {
+            Some(run) => self.advice(&view, run).await,
+            None => None,
         };
-        view.log.clear();
-        let mut run = json!(view);
-        for step in run["steps"].as_array_mut().into_iter().flatten() {
-            step["checks"] = Value::Null;
-        }
+        let mut found = self.watcher.overview(&self.io, view).await;
+        found.extend(own);
         found.extend([
-            ("run".to_owned(), run),
             ("advice".to_owned(), json!(advice)),
-            ("spans".to_owned(), json!(spans)),
             ("token".to_owned(), self.guard.form_token(session, &format!("/run/{id}")).into()),
         ]);
         Some(found.into())
     }
 
-    /// What every page needs.
-    fn common(&self, session: SignedIn, seen: String) -> Map<String, Value> {
-        let states = RunState::ALL.iter().map(|state| {
-            let facts = json!({
-                "mark": state.mark(),
-                "words": state.words(),
-                "needs_person": state.needs_person(),
-                "is_over": state.is_over(),
-            });
-            (state.as_str().to_owned(), facts)
-        });
-        let states: Map<String, Value> = states.collect();
-        Map::from_iter([
-            ("now".to_owned(), self.io.now().to_rfc3339_millis().into()),
+    /// What every page needs that follows this server.
+    fn own(&self, session: SignedIn, seen: String) -> [(String, Value); 2] {
+        [
             ("seen".to_owned(), seen.into()),
-            ("states".to_owned(), states.into()),
             ("out".to_owned(), self.guard.form_token(session, "/out").into()),
-        ])
+        ]
     }
 
     /// The commands that continue a run without a driver.
@@ -119,32 +87,6 @@ impl Server {
         let home = StateHome::of(&self.io).ok()?;
         let paths = Paths::new(&home, &run.place.execution_root, &run.id);
         Some(what_takes_further(&self.io, &paths, run).await)
-    }
-
-    async fn patch_of(&self, run: &Run, of: &DiffOf) -> Result<String, Failure> {
-        match of {
-            DiffOf::Unapproved => patch(&self.io, run).await,
-            DiffOf::Run => self.changed_by(run, None).await,
-            DiffOf::Part(name) => self.changed_by(run, Some(name)).await,
-        }
-    }
-
-    async fn changed_by(&self, run: &Run, part: Option<&str>) -> Result<String, Failure> {
-        let fork = match (part, StateHome::of(&self.io)) {
-            (Some(part), Ok(home)) => fork_of_attempt(&self.io, &home, run, part).await,
-            (_, _) => None,
-        };
-        let (run, part) = match &fork {
-            Some((fork, attempt)) => (fork, Some(attempt.as_str())),
-            None => (run, part),
-        };
-        let Some(ends) = run.checkpoints_around(part) else {
-            return Err(Failure::new(FailureKind::NotFound, "no checkpoint has this work"));
-        };
-        match Change::between(&self.io, run, ends).await? {
-            Some(change) => change.show(&self.io, DiffForm::Patch).await,
-            None => Ok(String::new()),
-        }
     }
 
     /// Opens a stream that tells a page that shows `seen` when to look again. An answer: there is no room,
@@ -270,19 +212,4 @@ fn of_day(name: &str, day: &Day) -> Value {
     let mut found = cost(name, &day.cost);
     found["runs"] = day.runs.into();
     found
-}
-
-/// A change as far as the page shows it. What hides in it is spelled out: a person decides about it.
-fn shown(patch: Result<String, Failure>) -> Value {
-    match patch {
-        Ok(patch) => {
-            let patch = text::visible(&patch, &['\n', '\t']);
-            let kept = text::prefix(&patch, limits::WEB_PATCH_BYTES);
-            let is_cut = kept.len() < patch.len();
-            // A line that was cut in the middle would say something else.
-            let end = if is_cut { kept.rfind('\n').map_or(0, |end| end + 1) } else { kept.len() };
-            json!({ "patch": &kept[..end], "is_cut": is_cut })
-        }
-        Err(failure) => json!({ "patch": "", "trouble": text::one_line(&failure.message) }),
-    }
 }
