@@ -39,6 +39,7 @@ pub use onloop_documents as documents;
 pub use onloop_documents::page;
 pub use onloop_effect as effect;
 pub use onloop_engine as engine;
+pub use onloop_git as git;
 pub use onloop_install as install;
 pub use onloop_permission as permission;
 pub use onloop_run as run;

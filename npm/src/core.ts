@@ -7,6 +7,7 @@ import { Functions } from "./functions.js";
 import type { Host, Secret } from "./host.js";
 import { Instance, type ModuleSource, hasPrograms } from "./instance.js";
 import { Language } from "./language.js";
+import { share } from "./shared_module.js";
 import type { Start } from "./vocabulary.js";
 import { perform, readTurn } from "./wire.js";
 
@@ -35,6 +36,7 @@ export class Core extends Functions {
     if (!hasPrograms(this.module)) {
       throw new TypeError("the module has no programs; expected `onloop/onloop.wasm`, or `PureCore`");
     }
+    share(this.module);
   }
 
   /** Runs the program of a command line and captures its output. */

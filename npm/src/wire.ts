@@ -3,7 +3,7 @@
 import * as given from "./arguments.js";
 import { Failure } from "./failure.js";
 import type { Host, HostRequest } from "./host.js";
-import type { Bytes, Reply, Request, Turn } from "./vocabulary.js";
+import type { Bytes, Request, Turn } from "./vocabulary.js";
 
 /** A document and its bytes. The document has the index of each attachment in their place. */
 export interface Message {
@@ -28,28 +28,45 @@ const BYTES: Readonly<Record<Exclude<Names<Request, Bytes>, Names<Request, numbe
 };
 
 /** Parses a turn of the core, and inserts its bytes. */
-export function readTurn({ json, attachments }: Message): Turn {
+export function readTurn(message: Message): Turn {
+  return attached(message) as Turn;
+}
+
+/** Parses a document of the core, and inserts its bytes. */
+export function attached({ json, attachments }: Message): unknown {
   return JSON.parse(json, (name, value: unknown) => {
     if (typeof value !== "number" || !Object.hasOwn(BYTES, name)) return value;
     const bytes = attachments[value];
     if (bytes === undefined) throw new Error(`the core sent no attachment ${value}`);
     return bytes;
-  }) as Turn;
+  });
 }
 
 /** Performs one request. A failure becomes a reply, and any other error is thrown. */
-export async function perform(host: Host, request: HostRequest): Promise<Message> {
-  let reply: Reply;
+export function perform(host: Host, request: HostRequest): Promise<Message> {
+  return written("outcome", () => host.perform(request), () => ({ at_ms: host.nowMs() }));
+}
+
+/** The document with the result of `work` under this name, or with its failure. */
+export async function written(
+  name: string,
+  work: () => Promise<unknown>,
+  more: () => object = () => ({}),
+): Promise<Message> {
   try {
-    const outcome = await host.perform(request);
-    reply = { at_ms: host.nowMs(), outcome };
+    const value = await work();
+    return message({ ...more(), [name]: value });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    const { kind, message, fix } = error;
-    reply = { at_ms: host.nowMs(), failure: { kind, message, ...(fix !== undefined && { fix }) } };
+    const { kind, message: why, fix } = error;
+    return message({ ...more(), failure: { kind, message: why, ...(fix !== undefined && { fix }) } });
   }
+}
+
+/** A document for the core. */
+export function message(document: object): Message {
   const attachments: Uint8Array[] = [];
-  return { json: JSON.stringify(detached(reply, attachments)), attachments };
+  return { json: JSON.stringify(detached(document, attachments)), attachments };
 }
 
 /** Replaces bytes by their indices in `attachments`. */

@@ -116,7 +116,7 @@ test("the core without programs has every other function, and both give the same
   const exported = (name) => WebAssembly.Module.exports(new WebAssembly.Module(module(name))).map(({ name }) => name);
   const more = exported("onloop.wasm").filter((name) => !exported("onloop-pure.wasm").includes(name) && !name.startsWith("__"));
   assert.deepEqual(more.filter((name) => !name.startsWith("language_")).sort(), [
-    ...["broken_hook_answer", "program_begin", "program_drop", "program_resume"],
+    ...["broken_hook_answer", "git_begin", "git_resume", "program_begin", "program_drop", "program_resume"],
     ...["recording_command_of", "secrets", "trace_begin", "trace_reply", "trace_turn"],
   ]);
   // Only `core.language` has these.

@@ -116,8 +116,7 @@ esac
     return answer(join(top, "repo"), { ...env, PATH: path }, `${ask}.catch(({ message }) => message)`);
   };
   const tooOld = (version) =>
-    `git version ${version} is too old: git 2.36 or newer is needed where onloop runs in Node; ` +
-    "update git, or use the native program of onloop";
+    `git version ${version} is too old: git 2.36 or newer is needed`;
   assert.equal(message("2.30.2", "git.survey({ branch: '' })"), tooOld("2.30.2"));
   assert.equal(message("2.35.1", "git.worktrees()"), tooOld("2.35.1"));
   // Another error is reported as it is.

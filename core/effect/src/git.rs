@@ -13,7 +13,7 @@ use onloop_syntax::time::Timestamp;
 /// A closed set of queries and changes. Hosts perform them with the git program. Names
 /// of branches, remotes and checkpoints are valid git names: core refuses
 /// others before a host sees them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "git", rename_all = "snake_case")]
 pub enum GitRequest {
     /// The facts that preflight needs → [`Outcome::Survey`].
@@ -333,7 +333,7 @@ pub enum GitRequest {
 }
 
 /// A file in a commit of [`GitRequest::KeepFiles`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptFile {
     /// Its name: letters, digits, `.`, `_` and `-`, not beginning with `.` or `-`.
     pub name: String,
@@ -342,7 +342,7 @@ pub struct KeptFile {
 }
 
 /// A change of one name below `refs/onloop/` in a remote repository.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefUpdate {
     /// The name.
     pub name: String,
@@ -354,7 +354,7 @@ pub struct RefUpdate {
 
 impl GitRequest {
     /// Its bytes, in the order of its members.
-    pub(super) fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
+    pub fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
         match self {
             GitRequest::KeepFiles { files, .. } => {
                 files.iter_mut().map(|file| &mut file.bytes).collect()

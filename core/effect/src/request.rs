@@ -471,7 +471,7 @@ impl Request {
     }
 
     /// Its bytes, in the order of its members.
-    pub(super) fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
+    pub fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
         match self {
             Request::Write { bytes, .. } | Request::Append { bytes, .. } => vec![bytes],
             Request::Patch { old, new, .. } => vec![old, new],
@@ -507,7 +507,7 @@ impl Request {
 
 impl Outcome {
     /// Its bytes, in the order of its members.
-    pub(super) fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
+    pub fn bytes_mut(&mut self) -> Vec<&mut Bytes> {
         match self {
             Outcome::File { bytes, .. }
             | Outcome::Tail { bytes, .. }

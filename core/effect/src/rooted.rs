@@ -63,7 +63,8 @@ pub fn rooted(request: Request, cwd: &str) -> Request {
     }
 }
 
-fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
+/// The request to git with absolute paths; relative ones are taken from `root`.
+pub fn rooted_git(mut request: GitRequest, root: &str) -> GitRequest {
     match &mut request {
         GitRequest::CreateWorktree { cwd, path, .. } | GitRequest::RemoveWorktree { cwd, path } => {
             *cwd = absolute(root, cwd);

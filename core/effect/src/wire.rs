@@ -50,7 +50,8 @@ pub struct Message {
 pub struct Malformed(String);
 
 impl Malformed {
-    fn new(what: &str, why: impl fmt::Display) -> Malformed {
+    /// A fault of a document, which `what` names.
+    pub fn new(what: &str, why: impl fmt::Display) -> Malformed {
         Malformed(format!("the host's {what} is malformed: {why}"))
     }
 
@@ -95,13 +96,7 @@ pub fn read_reply(mut message: Message) -> Result<Reply, Malformed> {
 
 fn read_outcome(document: Value, attachments: &mut [Vec<u8>]) -> Result<Outcome, Malformed> {
     let mut outcome: Outcome = serde_json::from_value(document).map_err(Malformed::reply)?;
-    let count = attachments.len();
-    for bytes in outcome.bytes_mut() {
-        let position = bytes.position();
-        bytes.attach(attachments).ok_or_else(|| {
-            Malformed::reply(format!("attachment {position} is missing; {count} came"))
-        })?;
-    }
+    attach(outcome.bytes_mut(), attachments)?;
     if let Outcome::Process(end) = &outcome {
         for capture in [&end.stdout, &end.stderr] {
             if (capture.head.len() + capture.tail.len()) as u64 > capture.total_bytes {
@@ -142,7 +137,24 @@ pub(super) fn json(document: &impl Serialize) -> String {
     serde_json::to_string(document).expect("the document has only string keys")
 }
 
-fn detach(all: Vec<&mut Bytes>) -> Vec<Vec<u8>> {
+/// Moves the attachments of a document into its bytes.
+///
+/// # Errors
+///
+/// [`Malformed`] with the attachment that is missing.
+pub fn attach(all: Vec<&mut Bytes>, attachments: &mut [Vec<u8>]) -> Result<(), Malformed> {
+    let count = attachments.len();
+    for bytes in all {
+        let position = bytes.position();
+        bytes.attach(attachments).ok_or_else(|| {
+            Malformed::reply(format!("attachment {position} is missing; {count} came"))
+        })?;
+    }
+    Ok(())
+}
+
+/// Moves the bytes of a document into its attachments.
+pub fn detach(all: Vec<&mut Bytes>) -> Vec<Vec<u8>> {
     let mut attachments = Vec::new();
     all.into_iter().for_each(|bytes| bytes.detach(&mut attachments));
     attachments

@@ -1,69 +1,37 @@
 //! Git repositories, through the git program of the machine.
 //!
-//! Git can hang in a hook, a filter, a remote or a credential helper. So each command has a time
-//! limit, a person can interrupt it, and onloop undoes what it left half done.
-//!
-//! The configuration of a repository is untrusted. Hooks and the file system monitor are off.
-//! Filters stay on, because without them the files would be wrong. The `pre-push` hook runs when a
-//! person asks for a push: it guards what leaves the machine, and it uploads large files. The
-//! environment cannot point git at another repository.
+//! [`Task`] knows what a request needs; this starts the git commands that it asks for.
 
-mod discovery;
-mod known_failures;
-mod program;
-mod requests;
-mod rollback;
-mod settings;
+mod steps;
 
 #[cfg(test)]
 mod tests;
 
+use std::env;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
 
-use onloop_core::effect::{BranchName, Failure, FailureKind, GitRequest, Outcome};
-use onloop_core::effect::{GitSurvey, WorktreeEntry};
+use onloop_core::effect::{Failure, FailureKind, GitRequest, Outcome};
+use onloop_core::git::{CommandEnd, GitCommand, Step, StepReply, Surroundings, Task, TaskTurn};
 
-use super::{Interrupts, RunningGroup};
-use program::GitProgram;
+use super::processes::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
+use super::{Interrupts, RunningGroup, failure};
 
 /// Answers [`GitRequest`]s.
 #[derive(Debug)]
 pub struct OsGit {
-    program: GitProgram,
+    executable: OsString,
+    programs: HostPrograms,
+    /// Longest time of each command; `None`: as long as each may take.
+    longest_ms: Option<u64>,
 }
 
 impl Default for OsGit {
     fn default() -> OsGit {
         OsGit::new()
     }
-}
-
-/// A worktree that the repository has registered.
-#[derive(Clone, Debug)]
-struct Registered {
-    /// Its top folder; symbolic links resolved where it exists.
-    path: PathBuf,
-    /// Its branch.
-    branch: Option<String>,
-    /// The reason it is locked for; empty where none was given.
-    locked: Option<String>,
-    /// Whether the folder is there.
-    present: bool,
-}
-
-/// A worktree to create.
-struct NewWorktree<'a> {
-    path: &'a Path,
-    branch: &'a BranchName,
-    create_at: Option<&'a str>,
-}
-
-/// A merge to make.
-struct NewMerge<'a> {
-    branch: &'a BranchName,
-    commit: &'a str,
-    into: &'a BranchName,
 }
 
 impl OsGit {
@@ -74,183 +42,127 @@ impl OsGit {
 
     /// Uses `executable`.
     pub fn with_program(executable: impl Into<OsString>) -> OsGit {
-        OsGit { program: GitProgram::new(executable.into()) }
+        let programs = HostPrograms::default();
+        OsGit { executable: executable.into(), programs, longest_ms: None }
     }
 
     /// Lets `interrupts` end a command, and adds each command to `running`.
     #[must_use]
     pub fn among(self, interrupts: &Interrupts, running: &RunningGroup) -> OsGit {
-        OsGit { program: self.program.among(interrupts, running) }
+        OsGit { programs: HostPrograms::new(interrupts, running), ..self }
     }
 
     /// Bounds the time of each git command.
     #[must_use]
     pub fn at_most_ms(self, timeout_ms: u64) -> OsGit {
-        OsGit { program: self.program.at_most_ms(timeout_ms) }
+        OsGit { longest_ms: Some(timeout_ms), ..self }
     }
 
     /// Performs one request. Paths in it are absolute, or relative to the current folder of
     /// the process.
     pub fn perform(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
-        let outcome = self.outcome(request);
-        if outcome.as_ref().is_err_and(Failure::is_interrupted) {
-            // Every command of the request has ended.
-            self.program.take_interrupt();
-        }
-        outcome
+        self.drive(Task::new(request.clone(), self.surroundings()))
     }
 
     /// Returns every branch, tag and remote branch, as a line of an id and a name.
     #[cfg(target_os = "linux")]
     pub(super) fn reference_lines(&self, git_folder: &Path) -> Result<Vec<u8>, Failure> {
-        self.program.reference_lines(git_folder)
+        let folder = steps::text_of(git_folder.to_owned());
+        self.bytes_of(Task::reference_lines(folder, self.surroundings()))
     }
 
     /// Returns what the file `HEAD` of a git folder says, wherever the repository keeps its refs.
     #[cfg(target_os = "linux")]
     pub(super) fn head_line(&self, git_folder: &Path) -> Result<Vec<u8>, Failure> {
-        self.program.head_line(git_folder)
+        let folder = steps::text_of(git_folder.to_owned());
+        self.bytes_of(Task::head_line(folder, self.surroundings()))
     }
 
-    fn survey(&self, cwd: &Path, branch: &str) -> Result<GitSurvey, Failure> {
-        // An invalid name cannot be a branch, so git is not asked.
-        let branch = branch.parse::<BranchName>().ok();
-        let repository = if_any(cwd, self.program.survey(cwd, branch.as_ref()))?.flatten();
-        Ok(GitSurvey { repository })
-    }
-
-    fn worktrees(&self, cwd: &Path) -> Result<Vec<WorktreeEntry>, Failure> {
-        let registered = if_any(cwd, self.program.registered(cwd))?.unwrap_or_default();
-        let usable = registered.into_iter().filter(Registered::holds_its_branch);
-        usable
-            .map(|entry| Ok(WorktreeEntry { path: utf8(&entry.path)?, branch: entry.branch }))
-            .collect()
-    }
-
-    fn head(&self, cwd: &Path) -> Result<Option<String>, Failure> {
-        Ok(if_any(cwd, self.program.commit(cwd, "HEAD"))?.flatten())
-    }
-
-    fn create_worktree(&self, cwd: &Path, new: &NewWorktree<'_>) -> Result<(), Failure> {
-        let shown = new.path.display();
-        if new.path.symlink_metadata().is_ok() {
-            return Err(Failure::new(FailureKind::Exists, format!("`{shown}` already exists")));
+    #[cfg(target_os = "linux")]
+    fn bytes_of(&self, task: Task) -> Result<Vec<u8>, Failure> {
+        match self.drive(task)? {
+            Outcome::KeptFile { bytes } => Ok(bytes.into()),
+            other => panic!("the task ended with {other:?}"),
         }
-        self.program.create_worktree(cwd, new)
     }
 
-    fn remove_worktree(&self, cwd: &Path, path: &Path) -> Result<(), Failure> {
-        rollback::remove_rest(&resolved(path))?;
-        let removed = self.program.remove_worktree(cwd, path);
-        // An earlier removal can have been killed before this.
-        if removed.as_ref().err().is_none_or(Failure::is_not_found) {
-            rollback::remove_empty_ancestors(path);
-        }
-        removed
+    fn surroundings(&self) -> Surroundings {
+        let env = env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok().filter(|name| Surroundings::needs(name))?;
+            Some((name, value.to_string_lossy().into_owned()))
+        });
+        let cwd = env::current_dir().map(steps::text_of).unwrap_or_default();
+        Surroundings { cwd, env: env.collect(), longest_ms: self.longest_ms }
     }
-}
 
-/// What git answered about the repository around `cwd`; `None`: there is none.
-fn if_any<T>(cwd: &Path, answered: Result<T, Failure>) -> Result<Option<T>, Failure> {
-    match answered {
-        Ok(answer) => Ok(Some(answer)),
-        Err(failure) if failure.is_not_found() => Ok(None),
-        // A machine without git can run workflows outside of repositories.
-        Err(failure) if failure.kind == FailureKind::Unsupported => {
-            match discovery::git_entry(cwd) {
-                None => Ok(None),
-                Some(_) => Err(failure),
+    fn drive(&self, mut task: Task) -> Result<Outcome, Failure> {
+        let mut reply = None;
+        loop {
+            match task.resume(reply.take()) {
+                TaskTurn::Step(Step::Run { commands }) => reply = Some(self.run(commands)),
+                TaskTurn::Step(step) => reply = Some(steps::perform(step)),
+                TaskTurn::End(outcome) => {
+                    if outcome.as_ref().is_err_and(Failure::is_interrupted) {
+                        // Every command of the request has ended.
+                        self.programs.take_interrupt();
+                    }
+                    return outcome;
+                }
             }
         }
-        Err(failure) => Err(failure),
     }
-}
 
-/// The failure where git finds no repository around `cwd`: there is none, or its `.git` file points to a
-/// missing one.
-fn no_repository(cwd: &Path) -> Failure {
-    match discovery::git_entry(cwd).filter(|entry| entry.is_file()) {
-        None => {
-            let message = format!("`{}` is not inside a git repository", cwd.display());
-            Failure::new(FailureKind::NotFound, message)
+    /// Runs commands at once.
+    fn run(&self, commands: Vec<GitCommand>) -> Result<StepReply, Failure> {
+        let ends: Result<Vec<CommandEnd>, Failure> = thread::scope(|scope| {
+            let mut commands = commands.into_iter();
+            let first = commands.next();
+            let others: Vec<_> =
+                commands.map(|command| scope.spawn(|| self.run_one(command))).collect();
+            let first = first.map(|command| self.run_one(command));
+            let others = others.into_iter().map(|running| {
+                running.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            first.into_iter().chain(others).collect()
+        });
+        Ok(StepReply::Ended { ends: ends? })
+    }
+
+    fn run_one(&self, command: GitCommand) -> Result<CommandEnd, Failure> {
+        let GitCommand { timeout_ms, limit_bytes, .. } = command;
+        let cwd = steps::path_of(&command.cwd);
+        let mut started = Command::new(&self.executable);
+        started.current_dir(&cwd).args(command.args).envs(command.env);
+        for name in command.env_remove {
+            started.env_remove(name);
         }
-        Some(link) => Failure::new(
-            FailureKind::Invalid,
-            format!(
-                "`{}` points to a repository that is not there; `git worktree repair`, run in the \
-                 main checkout, may fix it",
-                link.display()
-            ),
-        ),
-    }
-}
-
-impl Registered {
-    /// A worktree whose folder is gone still holds its branch while it is locked: the folder
-    /// may be on a disk that is not mounted.
-    fn holds_its_branch(&self) -> bool {
-        self.present || self.locked.is_some()
-    }
-
-    /// Refuses to touch a locked worktree.
-    fn unlocked(&self) -> Result<(), Failure> {
-        let Some(reason) = &self.locked else { return Ok(()) };
-        let shown = self.path.display();
-        let reason = if reason.is_empty() { "no reason given" } else { reason };
-        Err(Failure::new(
-            FailureKind::Busy,
-            format!("the worktree `{shown}` is locked ({reason}); `git worktree unlock` frees it"),
-        ))
-    }
-}
-
-fn branch_name(name: &str) -> Result<BranchName, Failure> {
-    name.parse().map_err(|reason| {
-        let name = name.escape_debug();
-        Failure::new(FailureKind::Invalid, format!("`{name}` is not a branch name: it {reason}"))
-    })
-}
-
-/// Git has the same rules for remotes as for branches; an address is not a name.
-fn remote_name(name: &str) -> Result<&str, Failure> {
-    match name.parse::<BranchName>() {
-        Ok(_) => Ok(name),
-        Err(reason) => {
-            let name = name.escape_debug();
-            let message = format!("`{name}` is not the name of a remote: it {reason}");
-            Err(Failure::new(FailureKind::Invalid, message))
+        let programs = match command.interruptible {
+            true => &self.programs,
+            false => &self.programs.undisturbed(),
+        };
+        let bounds = Bounds { timeout_ms, limit_bytes };
+        match programs.run(started, &command.stdin, bounds) {
+            Ok(HostProgramEnd::Ended { exit, stdout, stderr }) => {
+                let (stdout, stderr) = (stdout.into(), stderr.into());
+                Ok(CommandEnd::Exited { exit, stdout, stderr })
+            }
+            Ok(HostProgramEnd::TooLarge) => Ok(CommandEnd::TooLarge),
+            Ok(HostProgramEnd::TimedOut(waits_for)) => Ok(CommandEnd::TimedOut { waits_for }),
+            Ok(HostProgramEnd::Interrupted(waits_for)) => Ok(CommandEnd::Interrupted { waits_for }),
+            Err(HostProgramError::Unstarted(error)) => Err(self.unstarted(&cwd, &error)),
+            Err(HostProgramError::Failed(failure)) => Err(failure),
         }
     }
-}
 
-/// Accepts only a full id, which git does not have to interpret.
-fn commit_id(id: &str) -> Result<&str, Failure> {
-    let whole = matches!(id.len(), 40 | 64);
-    if whole && id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Ok(id);
+    /// Spawning fails in the same way for a missing folder and a missing program.
+    fn unstarted(&self, cwd: &Path, error: &std::io::Error) -> Failure {
+        match error.kind() {
+            std::io::ErrorKind::NotFound if cwd.is_dir() => {
+                let name = self.executable.to_string_lossy();
+                let message = format!("the program `{name}` is not installed");
+                Failure::new(FailureKind::Unsupported, message)
+            }
+            _ => failure::of(error, &format!("`{}`", cwd.display())),
+        }
     }
-    let id = id.escape_debug();
-    Err(Failure::new(FailureKind::Invalid, format!("`{id}` is not the id of a commit")))
-}
-
-/// Git would look for a relative path below the repository that it works in.
-fn absolute(path: &str) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|error| rollback::failure(Path::new(path), &error))
-}
-
-fn utf8(path: &Path) -> Result<String, Failure> {
-    let Some(text) = path.to_str() else {
-        let message = format!("the path `{}` is not UTF-8", path.display());
-        return Err(Failure::new(FailureKind::Invalid, message));
-    };
-    Ok(text.to_owned())
-}
-
-/// `path` with symbolic links resolved, where it exists.
-fn resolved(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
-}
-
-fn done((): ()) -> Outcome {
-    Outcome::Done
 }

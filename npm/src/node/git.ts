@@ -1,43 +1,39 @@
-/** Performs git requests with the git program, version 2.36 or newer. */
+/**
+ * Performs git requests with the git program, version 2.36 or newer. The core knows what a request needs
+ * (`core/git`); this starts the git commands that it asks for.
+ */
 
+import { existsSync, readFileSync } from "node:fs";
+import { type Glue, bind } from "../../build/onloop.js";
 import { Failure } from "../failure.js";
+import type { GitCommand, Step, StepReply } from "../git_steps.js";
+import { Instance, compiled } from "../instance.js";
+import { sharedModule } from "../shared_module.js";
 import type { GitRequest, Outcome } from "../vocabulary.js";
-import { unknownRequest } from "./errors.js";
-import { commit } from "./git_checkout.js";
-import { changedPaths, checkpoint, checkpoints, diff, forgetCheckpoint, note, restore } from "./git_checkpoint.js";
-import { commitKept } from "./git_commit.js";
-import { switchTo } from "./git_rollback.js";
-import { merge, mergeBase, undoKilledMerge } from "./git_merge.js";
-import { GitProgram } from "./git_program.js";
-import { push, remoteBranch } from "./git_remote.js";
-import { fetchRefs, keepFiles, pushRefs, readKept } from "./git_shared.js";
-import { stash } from "./git_stash.js";
-import { createWorktree, deleteBranch, removeWorktree, survey, worktrees } from "./git_worktrees.js";
+import { type Message, attached, message, written } from "../wire.js";
+import { code, failure, is } from "./errors.js";
+import { performStep, slashed } from "./git_files.js";
+import { type CommandEnd, GitProcesses } from "./git_processes.js";
 import type { Interrupts } from "./interrupts.js";
-import { GitProcesses } from "./git_processes.js";
 import type { Root } from "./root.js";
 
-/** Replies for a folder outside any repository. */
-const OUTSIDE: Partial<Record<GitRequest["git"], Outcome>> = {
-  survey: { is: "survey", repository: null },
-  worktrees: { is: "worktrees", worktrees: [] },
-  head: { is: "commit", commit: null },
-  checkpoints: { is: "checkpoints", checkpoints: [] },
-};
+/** What the core wants next. */
+type Turn = { step: Step } | { outcome: Outcome } | { failure: Pick<Failure, "kind" | "message" | "fix"> };
 
-/** Members of requests that hold commit ids. */
-const COMMITS = new Set(["commit", "create_at", "expected", "from", "head", "kept", "parent", "to", "tree"]);
+/** Members of requests that are paths. */
+const PATHS = ["cwd", "path", "index", "pack"];
 
 export class NodeGit {
   readonly #root: Root;
   readonly #programs: GitProcesses;
-  readonly #git: GitProgram;
+  readonly #longestMs: number | undefined;
+  #core: Instance<Glue> | undefined;
 
-  /** An interrupt ends git. No git command runs longer than `timeoutMs`. */
-  constructor(root: Root, interrupts?: Interrupts, timeoutMs?: number) {
+  /** An interrupt ends git. No git command runs longer than `longestMs`. */
+  constructor(root: Root, interrupts?: Interrupts, longestMs?: number) {
     this.#root = root;
     this.#programs = new GitProcesses(interrupts);
-    this.#git = new GitProgram(this.#programs, timeoutMs);
+    this.#longestMs = longestMs;
   }
 
   /** Ends running git commands before this process exits, and lets them remove their locks. */
@@ -46,97 +42,64 @@ export class NodeGit {
   }
 
   async perform(request: GitRequest): Promise<Outcome> {
-    demandCommits(request);
-    const cwd = this.#root.resolve(request.cwd);
-    if (await this.#git.isInRepository(cwd)) return this.#inside(cwd, request);
-    const outcome = OUTSIDE[request.git];
-    if (outcome !== undefined) return outcome;
-    throw new Failure("not_found", `\`${cwd}\` is not inside a git repository`);
-  }
-
-  async #inside(cwd: string, request: GitRequest): Promise<Outcome> {
-    const git = this.#git;
-    switch (request.git) {
-      case "survey":
-        return { is: "survey", repository: await survey(git, cwd, request.branch) };
-      case "worktrees":
-        return { is: "worktrees", worktrees: await worktrees(git, cwd) };
-      case "head":
-        return { is: "commit", commit: (await commit(git, cwd, "HEAD")) ?? null };
-      case "merge_base":
-        return { is: "commit", commit: (await mergeBase(git, cwd, request)) ?? null };
-      case "remote_branch":
-        return { is: "commit", commit: (await remoteBranch(git, cwd, request)) ?? null };
-      case "checkpoint":
-        return { is: "checkpoint", ...(await checkpoint(git, cwd, this.#withIndex(request))) };
-      case "diff":
-        return { is: "diff", bytes: await diff(git, cwd, request) };
-      case "changed_paths":
-        return { is: "names", names: await changedPaths(git, cwd, request) };
-      case "commit_kept":
-        return { is: "commit", commit: await commitKept(git, cwd, this.#withIndex(request)) };
-      case "checkpoints":
-        return { is: "checkpoints", checkpoints: await checkpoints(git, cwd) };
-      case "keep_files":
-        return { is: "commit", commit: await keepFiles(git, cwd, request) };
-      case "read_kept":
-        return { is: "kept_file", bytes: await readKept(git, cwd, request) };
-      case "fetch_refs":
-        return { is: "checkpoints", checkpoints: await fetchRefs(git, cwd, request) };
-      case "create_worktree":
-        await createWorktree(git, cwd, { ...request, path: this.#root.resolve(request.path) });
-        break;
-      case "remove_worktree":
-        await removeWorktree(git, cwd, this.#root.resolve(request.path));
-        break;
-      case "switch":
-        await switchTo(git, cwd, request);
-        break;
-      case "delete_branch":
-        await deleteBranch(git, cwd, request.branch);
-        break;
-      case "merge":
-        await merge(git, cwd, request);
-        break;
-      case "recover_merge":
-        await undoKilledMerge(git, cwd, request);
-        break;
-      case "push":
-        await push(git, cwd, request);
-        break;
-      case "stash":
-        await stash(git, cwd, request);
-        break;
-      case "restore":
-        await restore(git, cwd, this.#withIndex(request));
-        break;
-      case "forget_checkpoint":
-        await forgetCheckpoint(git, cwd, request);
-        break;
-      case "note":
-        await note(git, cwd, request);
-        break;
-      case "push_refs":
-        await pushRefs(git, cwd, request);
-        break;
-      case "import_pack":
-        throw new Failure("unsupported", "Node confines nothing, so no confined git has packed anything");
-      default:
-        return unknownRequest(request);
+    const core = this.#instance();
+    const { json, attachments } = message({
+      request: this.#resolved(request),
+      cwd: slashed(this.#root.folder),
+      env: environment(),
+      longest_ms: this.#longestMs ?? null,
+    });
+    const number = core.call((glue) => glue.git_begin(json, attachments));
+    let reply: Message | undefined;
+    for (;;) {
+      const answer = core.call((glue) => glue.git_resume(number, reply?.json, reply?.attachments ?? []));
+      const [text, ...sent] = answer as [string, ...Uint8Array[]];
+      const turn = attached({ json: text, attachments: sent }) as Turn;
+      if ("outcome" in turn) return turn.outcome;
+      if ("failure" in turn) {
+        const { kind, message: why, fix } = turn.failure;
+        // Every command of the request has ended.
+        if (kind === "interrupted") this.#programs.takeInterrupt();
+        throw new Failure(kind, why, fix);
+      }
+      reply = await written("reply", () => this.#performed(turn.step));
     }
-    return { is: "done" };
   }
 
-  #withIndex<R extends { index: string }>(request: R): R {
-    return { ...request, index: this.#root.resolve(request.index) };
+  /** An instance for git; a bug in it costs only the requests that it was working on. */
+  #instance(): Instance<Glue> {
+    if (this.#core === undefined || this.#core.hasTrapped) {
+      const module = sharedModule() ?? compiled(readFileSync(new URL("./onloop.wasm", import.meta.url)));
+      this.#core = new Instance(bind, module);
+    }
+    return this.#core;
+  }
+
+  #resolved(request: GitRequest): GitRequest {
+    const members = Object.entries(request).map(([name, value]) =>
+      PATHS.includes(name) ? [name, slashed(this.#root.resolve(String(value)))] : [name, value],
+    );
+    return Object.fromEntries(members) as GitRequest;
+  }
+
+  async #performed(step: Step): Promise<StepReply> {
+    if (step.step !== "run") return performStep(step);
+    const ends = await Promise.all(step.commands.map((command) => this.#run(command)));
+    return { is: "ended", ends };
+  }
+
+  #run(command: GitCommand): Promise<CommandEnd> {
+    return this.#programs.run(command).catch((error: unknown) => {
+      if (is(error, "ENOENT") && existsSync(command.cwd)) {
+        throw new Failure("unsupported", "the program `git` is not installed");
+      }
+      throw code(error) === undefined ? error : failure(error, `\`${command.cwd}\``);
+    });
   }
 }
 
-/** Refuses anything but commit ids, so that git never interprets a name. */
-function demandCommits(request: GitRequest): void {
-  const documents = [request, ...(request.git === "push_refs" ? request.updates : [])];
-  for (const [name, value] of documents.flatMap((document) => Object.entries(document))) {
-    if (!COMMITS.has(name) || value === null || /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(String(value))) continue;
-    throw new Failure("invalid", `${JSON.stringify(value)} is not the id of a commit`);
-  }
+/** The variables that the core looks at: those of git, and the home. */
+function environment(): Record<string, string> {
+  const named = Object.entries(process.env).filter(([name]) => name === "HOME" || name.startsWith("GIT_"));
+  return Object.fromEntries(named.map(([name, value]) => [name, value ?? ""]));
 }

@@ -7,101 +7,78 @@
 
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import type { CommandEnd, GitCommand } from "../git_steps.js";
 import { Interrupts } from "./interrupts.js";
 import { all, processEntry } from "./process_table.js";
 import { Running } from "./processes.js";
 
-/** Input and bounds of a command. */
-export interface CommandSpec {
-  cwd: string;
-  env: NodeJS.ProcessEnv;
-  input: Buffer;
-  /** Longest running time; then its whole process group is ended. */
-  timeoutMs: number;
-  /** Most bytes of each output stream. */
-  limitBytes: number;
-}
-
-/** How a command ended. */
-export type CommandEnd =
-  | { how: "ended"; exit: number; stdout: Buffer; stderr: Buffer; waitsFor?: undefined }
-  | { how: "too_large"; waitsFor?: undefined }
-  /** `waitsFor`: the program that git was waiting for, if that is known. */
-  | { how: "timed_out" | "interrupted"; waitsFor: string | undefined };
+export type { CommandEnd };
 
 /** How long a process that exits waits for git to remove its locks. */
 const LOCKS_GRACE_MS = 500;
 const POLL_MS = 5;
 /** `Running` has no deadline, log, label or terminal for these programs. */
 const PLAIN = { timeout_ms: null, stream_to: null, label: null, interactive: false, wake_on_lines: false };
+/** What git says of a failure is longer only where it repeats itself. */
+const STDERR_BYTES = 64 * 1024;
 /** Longest command line that is shown. */
 const SHOWN_CHARS = 200;
 
 export class GitProcesses {
   readonly #interrupts: Interrupts | undefined;
-  readonly #running: Map<Running, number | undefined>;
+  readonly #running = new Map<Running, number | undefined>();
 
   /** An interrupt ends the programs; without `interrupts` none does. */
-  constructor(interrupts?: Interrupts, running = new Map<Running, number | undefined>()) {
+  constructor(interrupts?: Interrupts) {
     this.#interrupts = interrupts;
-    this.#running = running;
-  }
-
-  /** The same programs, but interrupts do not end them: for rollbacks. */
-  uninterruptible(): GitProcesses {
-    return new GitProcesses(undefined, this.#running);
-  }
-
-  /** Passes an interrupt that came too late on to the next request that waits. */
-  reraiseInterrupt(): void {
-    this.#interrupts?.raise();
   }
 
   /** Runs git to its end; rejects with the system's error when it does not start. */
-  async run(words: string[], command: CommandSpec): Promise<CommandEnd> {
-    if (this.#interrupts?.isPending === true) {
-      this.#takeInterrupt();
-      return { how: "interrupted", waitsFor: undefined };
-    }
-    const { cwd, env, input, timeoutMs, limitBytes } = command;
-    const fed = input.length > 0;
-    const child = spawn("git", words, {
+  async run(command: GitCommand): Promise<CommandEnd> {
+    // An interrupt does not end a rollback.
+    const interrupts = command.interruptible ? this.#interrupts : undefined;
+    if (interrupts?.isPending === true) return { how: "interrupted", waits_for: null };
+    const { args, cwd, stdin, limit_bytes: limitBytes } = command;
+    const env = { ...process.env };
+    for (const name of command.env_remove) delete env[name];
+    Object.assign(env, Object.fromEntries(command.env));
+    const fed = stdin.length > 0;
+    const child = spawn("git", args, {
       cwd,
       env,
       detached: true,
       stdio: [fed ? "pipe" : "ignore", "pipe", "pipe"],
     });
-    // Head and tail together hold the whole output up to its limit.
-    const spec = { ...PLAIN, stdin: fed ? input : null, capture_bytes: Math.ceil(limitBytes / 2) };
+    // Head and tail together hold the whole output up to its limit. What git says of a failure is kept
+    // whole also where its answer may only be short.
+    const eachEnd = Math.ceil(Math.max(limitBytes, STDERR_BYTES) / 2);
+    const spec = { ...PLAIN, stdin: fed ? stdin : null, capture_bytes: eachEnd };
     const running = new Running(child, spec, undefined, new Interrupts(), () => undefined, () => undefined);
-    let waitsFor: string | undefined;
-    let wasInterrupted = false;
+    let waitsFor: string | null = null;
     const end = (why: "timed_out" | "interrupted"): void => {
-      wasInterrupted ||= why === "interrupted";
-      waitsFor ??= child.pid === undefined ? undefined : waitedForBy(child.pid);
+      waitsFor ??= child.pid === undefined ? null : waitedForBy(child.pid);
       running.askToEnd(why);
     };
-    const timer = setTimeout(() => end("timed_out"), timeoutMs);
-    const unwatch = this.#interrupts?.watch(() => end("interrupted"));
+    const timer = setTimeout(() => end("timed_out"), command.timeout_ms);
+    const unwatch = interrupts?.watch(() => end("interrupted"));
     this.#running.set(running, child.pid);
     try {
       const turn = await running.follow({ afterMs: null, onInput: undefined });
       if (turn.is !== "process") throw new Error("nothing wakes us");
       const { status, stdout, stderr } = turn;
-      if (status === "timed_out" || status === "interrupted") return { how: status, waitsFor };
+      if (status === "timed_out" || status === "interrupted") return { how: status, waits_for: waitsFor };
       if (stdout.total_bytes > limitBytes) return { how: "too_large" };
       const exit = "exited" in status ? status.exited : -1;
-      return { how: "ended", exit, stdout: joined(stdout), stderr: joined(stderr) };
+      return { how: "exited", exit, stdout: joined(stdout), stderr: joined(stderr) };
     } finally {
       clearTimeout(timer);
       unwatch?.();
       this.#running.delete(running);
-      if (wasInterrupted) this.#takeInterrupt();
     }
   }
 
-  /** Clears the interrupt with the last command of the request. */
-  #takeInterrupt(): void {
+  /** Clears the interrupt, unless a command of another request has yet to notice it. */
+  takeInterrupt(): void {
     if (this.#running.size === 0) this.#interrupts?.take();
   }
 
@@ -130,8 +107,8 @@ function joined({ head, tail }: { head: Uint8Array; tail: Uint8Array }): Buffer 
  * The command line that the git process `pid` waits for: its first descendant that is not git. Only
  * Linux tells.
  */
-function waitedForBy(pid: number): string | undefined {
-  if (process.platform !== "linux") return undefined;
+function waitedForBy(pid: number): string | null {
+  if (process.platform !== "linux") return null;
   const table = all().filter(([, { zombie }]) => !zombie);
   let found: string[] | undefined;
   for (let above: number | undefined = pid; above !== undefined; ) {
@@ -141,7 +118,7 @@ function waitedForBy(pid: number): string | undefined {
     found = wordsOf(child);
     above = /(^|\/)git(-[^/]*)?$/.test(found[0] ?? "") ? child : undefined;
   }
-  if (found === undefined || found.length === 0) return undefined;
+  if (found === undefined || found.length === 0) return null;
   const shown = found.map(withoutUser).join(" ").replace(/[\x00-\x1f\x7f]+/g, " ");
   return shown.length > SHOWN_CHARS ? `${shown.slice(0, SHOWN_CHARS - 1)}…` : shown;
 }

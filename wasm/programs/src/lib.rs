@@ -4,6 +4,7 @@
 //! Two crates, because two modules are published: who only calls functions need not load the
 //! grammar, the help and the conduct of every verb.
 
+pub mod git;
 pub mod language;
 
 use std::cell::RefCell;
@@ -62,12 +63,16 @@ pub fn program_resume(
     if matches!(turn, Turn::Request(_)) {
         PROGRAMS.with_borrow_mut(|programs| programs.running.insert(number, program));
     }
-    let message = wire::write_turn(turn);
+    Ok(array(wire::write_turn(turn)))
+}
+
+/// `[document, attachment, …]`.
+pub(crate) fn array(message: Message) -> Array {
     let answer = Array::of1(&message.json.into());
     for bytes in message.attachments {
         answer.push(&Uint8Array::from(bytes.as_slice()));
     }
-    Ok(answer)
+    answer
 }
 
 /// The header of a trace of the program that was begun with this start document. From now on

@@ -1,7 +1,7 @@
 //! Names of files as text, although a name may be any bytes.
 //!
 //! A request that names a file has to reach that file. So a byte that is not part of UTF-8 text becomes a
-//! character of its own, which stands for this byte in both directions. `npm/src/node/git_paths.ts` does
+//! character of its own, which stands for this byte in both directions. `npm/src/node/git_files.ts` does
 //! the same.
 
 use std::borrow::Cow;

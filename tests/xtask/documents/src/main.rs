@@ -5,7 +5,6 @@
 mod cli;
 mod config;
 mod exit_codes;
-mod git_settings;
 mod limits;
 mod messages;
 mod rust_docs;
@@ -31,7 +30,7 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "docs/transitions.md", content: transitions::document },
     Document { path: "npm/src/file_vocabulary.ts", content: vocabulary::file_document },
     Document { path: "npm/src/git_vocabulary.ts", content: vocabulary::git_document },
-    Document { path: "npm/src/node/git_settings.ts", content: git_settings::document },
+    Document { path: "npm/src/git_steps.ts", content: vocabulary::step_document },
     Document { path: "npm/src/process_vocabulary.ts", content: vocabulary::process_document },
     Document { path: "npm/src/serve_vocabulary.ts", content: vocabulary::serve_document },
     Document { path: "npm/src/start_vocabulary.ts", content: vocabulary::start_document },

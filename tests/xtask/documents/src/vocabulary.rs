@@ -26,10 +26,11 @@ const SOURCES: &[(&str, &str)] = &[
     ("effect/serve.rs", include_str!("../../../../core/effect/src/serve.rs")),
     ("effect/shell.rs", include_str!("../../../../core/effect/src/shell.rs")),
     ("effect/start.rs", include_str!("../../../../core/effect/src/start.rs")),
+    ("git/step.rs", include_str!("../../../../core/git/src/step.rs")),
 ];
 
 /// The documents that cross the border; the rest is what they are made of.
-const DOCUMENTS: &[&str] = &["Start", "Turn", "Reply"];
+const DOCUMENTS: &[&str] = &["Start", "Turn", "Reply", "Step", "StepReply"];
 
 /// A type of TypeScript.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,10 +86,14 @@ struct Declaration {
 /// The module that has every type, its own and those of the others.
 const WHOLE: &str = "vocabulary";
 
+/// The module of what hosts do for git, which the package keeps to itself.
+const STEPS: &str = "git_steps";
+
 /// Files whose types are in a module of their own.
 const APART: &[(&str, &[&str])] = &[
     ("file_vocabulary", &["effect/files.rs"]),
     ("git_vocabulary", &["effect/git.rs"]),
+    (STEPS, &["git/step.rs"]),
     ("serve_vocabulary", &["effect/serve.rs"]),
     (
         "process_vocabulary",
@@ -120,6 +125,11 @@ pub(crate) fn process_document() -> String {
 /// `npm/src/start_vocabulary.ts`.
 pub(crate) fn start_document() -> String {
     module("start_vocabulary")
+}
+
+/// `npm/src/git_steps.ts`.
+pub(crate) fn step_document() -> String {
+    module(STEPS)
 }
 
 /// `npm/src/serve_vocabulary.ts`.

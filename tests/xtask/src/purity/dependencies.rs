@@ -40,6 +40,7 @@ const CORE: &[&str] = &[
     "onloop-documents",
     "onloop-effect",
     "onloop-engine",
+    "onloop-git",
     "onloop-install",
     "onloop-permission",
     "onloop-run",

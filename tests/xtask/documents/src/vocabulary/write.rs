@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Declaration, Member, Type, WHOLE, mentioned};
+use super::{Declaration, Member, STEPS, Type, WHOLE, mentioned};
 
 /// Columns that a line of a comment may have.
 const WIDTH: usize = 100;
@@ -71,7 +71,7 @@ fn imports(module: &str, declarations: &[Declaration]) -> String {
             let names: String = names.iter().map(|name| format!("  {name},\n")).collect();
             lines += &format!("import type {{\n{names}}} from \"./{other}.js\";\n");
         }
-        if module == WHOLE {
+        if module == WHOLE && other != STEPS {
             lines += &format!("export type * from \"./{other}.js\";\n");
         }
     }
