@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use onloop_effect::{Failure, FailureKind};
-use onloop_syntax::text::{hex, one_line, shell_word};
+use onloop_syntax::text::{hex, name_text, one_line, shell_word};
 use sha2::{Digest, Sha256};
 
 use crate::command::{GitProgram, IsolatedOptions};
 use crate::files::answer;
-use crate::paths::{below, join};
+use crate::paths::join;
 use crate::{Step, StepReply, settings};
 
 impl GitProgram {
@@ -40,7 +40,7 @@ impl GitProgram {
                 named.push(0);
                 // A key can be in a file that the configuration includes, or in one of the worktree.
                 let file = origin.strip_prefix(b"file:").unwrap_or(origin);
-                keys.insert((key.into_owned(), below(root, file)));
+                keys.insert((key.into_owned(), join(root, &name_text(file))));
             }
         }
         // The last value is our own, which turns hooks off.

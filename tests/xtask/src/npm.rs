@@ -29,7 +29,8 @@ const MODULES: [Module; 2] = [
         package: "onloop-wasm-programs",
         built: "onloop_wasm_programs.wasm",
         name: "onloop",
-        gzip_bytes: 2840 * 1024,
+        // 270 KiB of it are what hosts do with git, which was TypeScript before.
+        gzip_bytes: 3110 * 1024,
     },
     Module {
         package: "onloop-wasm",

@@ -261,7 +261,7 @@ impl Sessions {
             }
             Ok(out)
         };
-        self.locked(id, work).await
+        self.locked(id, Box::pin(work)).await
     }
 
     /// As [`Sessions::change`]; `T::default()` where there is no such session.

@@ -66,7 +66,7 @@ pub(super) fn leaves_the_machine(name: &str) -> bool {
         || has(&["db", "database"]) && has(&LOSES_DATA)
         || words.iter().any(|word| {
             LEAVES.iter().any(|begin| word.starts_with(begin))
-                || LEAVES_AS_A_WORD.contains(&word)
+                || LEAVES_AS_A_WORD.contains(word)
                 || word.contains("migrat")
         })
 }
