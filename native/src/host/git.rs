@@ -132,10 +132,12 @@ impl OsGit {
         let GitCommand { timeout_ms, limit_bytes, .. } = command;
         let cwd = steps::path_of(&command.cwd);
         let mut started = Command::new(&self.executable);
-        started.current_dir(&cwd).args(command.args).envs(command.env);
+        started.current_dir(&cwd).args(command.args);
+        // What is set comes last: it replaces what was inherited.
         for name in command.env_remove {
             started.env_remove(name);
         }
+        started.envs(command.env);
         let programs = match command.interruptible {
             true => &self.programs,
             false => &self.programs.undisturbed(),

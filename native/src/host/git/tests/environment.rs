@@ -3,6 +3,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use onloop_core::effect::KeptFile;
+use onloop_core::time::Timestamp;
+
 use super::*;
 
 const CASE: &str = "ONLOOP_TEST_GIT";
@@ -47,6 +50,14 @@ fn answer(case: &str) {
             let path = format!("{cwd}/../tree");
             git.perform(&GitRequest::CreateWorktree { cwd, path, branch, create_at: commit })
         }
+        "keep" => git.perform(&GitRequest::KeepFiles {
+            cwd,
+            files: vec![KeptFile { name: "a".to_owned(), bytes: b"a".to_vec().into() }],
+            name: None,
+            parent: None,
+            message: "m".to_owned(),
+            at: Timestamp::EPOCH,
+        }),
         other => panic!("{other}"),
     };
     let answer = match answered {
@@ -133,6 +144,19 @@ fn git_inherits_credentials_and_no_other_repository() {
     }
     // What we turn off stays off, whatever the environment adds.
     assert!(!place.path("sprung").exists());
+}
+
+#[test]
+fn what_onloop_sets_replaces_what_it_inherits() {
+    let place = Place::with_commit(&[]);
+    let kept = place.answer("keep", "repo", &[]);
+    assert!(kept.starts_with("Commit { commit: Some("), "{kept}");
+    let outer = [
+        ("GIT_INDEX_FILE", place.text("elsewhere")),
+        ("GIT_COMMITTER_NAME", "B".to_owned()),
+        ("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z".to_owned()),
+    ];
+    assert_eq!(place.answer("keep", "repo", &outer), kept);
 }
 
 #[test]
