@@ -163,7 +163,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             makes_with("--root --image -p --property", Data, Administers),
         ])
         .subcommands(&[program(
-            "status is-active is-enabled is-failed is-system-running list-units list-unit-files \
+            "status is-active is-failed is-system-running list-units list-unit-files \
              list-timers list-sockets list-dependencies list-jobs get-default",
             Queries,
             "shows services",
