@@ -195,7 +195,8 @@ fn what_is_allowed_does_no_more_than_it_may() {
     }
     assert!(found.is_empty(), "{} of {run} lines:\n{}", found.len(), found.join("\n"));
     // Many random lines name what is not there; the others show that the watch has something to see.
-    assert!(run == wanted && worked * 4 > run, "of {wanted} lines {run} ran and {worked} worked");
+    // Three of ten work, and of a few hundred hardly ever fewer than two.
+    assert!(run == wanted && worked * 5 > run, "of {wanted} lines {run} ran and {worked} worked");
 }
 
 /// The watch sees what it is there for: lines of which each does one thing that is not allowed.

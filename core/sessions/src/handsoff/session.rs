@@ -159,7 +159,7 @@ pub enum PromptEffect {
 }
 
 impl Session {
-    /// What [`Session::workflow`] says when the session drives a run.
+    /// What [`SessionRecord::workflow`] says when the session drives a run.
     pub const RUN: &'static str = "onloop-run";
 
     /// A session whose workflow was just started at `at`.

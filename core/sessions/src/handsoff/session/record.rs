@@ -91,7 +91,7 @@ pub struct SessionRecord {
 /// The last stop that was answered with a continuation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CountedStop {
-    /// The place in the conversation, as [`Evidence::place`](super::transcript::Evidence) names it.
+    /// The place in the conversation, as [`Evidence::place`](crate::handsoff::transcript::Evidence) names it.
     pub place: String,
     /// How many more hooks were called for the same stop: those of another scope, or of a host
     /// that reads the files of two.
