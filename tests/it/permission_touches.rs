@@ -118,7 +118,10 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
         let is_matched = examined.commands.iter().any(|command| {
             let program = command.words.first().map_or("", |word| word.as_str());
             let reader = if COUNTING.contains(&program) && !shown { program } else { "cat" };
-            command.words.iter().any(|word| allowed_pattern_matches(&context, reader, word, &path))
+            // A variable may hold the pattern.
+            let assigned = line.split([' ', '=', ';']);
+            let mut words = command.words.iter().map(String::as_str).chain(assigned);
+            words.any(|word| allowed_pattern_matches(&context, reader, word, &path))
         });
         if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched {
             wrongs.push(format!("it {} {path}", if shown { "shows" } else { "opens" }));

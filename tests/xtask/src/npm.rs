@@ -22,6 +22,8 @@ struct Module {
     /// Most bytes that it may have, compressed as registries and servers send it. What it has at
     /// present and a little more: whoever needs more room says for what.
     gzip_bytes: usize,
+    /// Whether the main thread of a page compiles it at once.
+    is_for_pages: bool,
 }
 
 const MODULES: [Module; 2] = [
@@ -29,14 +31,16 @@ const MODULES: [Module; 2] = [
         package: "onloop-wasm-programs",
         built: "onloop_wasm_programs.wasm",
         name: "onloop",
-        // 270 KiB of it are what hosts do with git, which was TypeScript before.
-        gzip_bytes: 3110 * 1024,
+        // About 300 KiB of it are what hosts do with git, which was TypeScript before.
+        gzip_bytes: 3300 * 1024,
+        is_for_pages: false,
     },
     Module {
         package: "onloop-wasm",
         built: "onloop_wasm.wasm",
         name: "onloop-pure",
-        gzip_bytes: 810 * 1024,
+        gzip_bytes: 1010 * 1024,
+        is_for_pages: true,
     },
 ];
 
@@ -217,7 +221,7 @@ fn within_budget(dist: &Path, module: &Module) -> Result<(), Stop> {
     if compressed > module.gzip_bytes {
         return Err(format!("`{}.wasm` is larger than its budget", module.name).into());
     }
-    if bytes.len() > MAIN_THREAD_BYTES {
+    if module.is_for_pages && bytes.len() > MAIN_THREAD_BYTES {
         let kib = MAIN_THREAD_BYTES / 1024;
         return Err(format!(
             "`{}.wasm` is larger than {kib} KiB: no page can load it at once",
