@@ -574,6 +574,24 @@ fn a_task_that_loses_a_database_or_deploys_asks_also_in_a_sandbox() {
 }
 
 #[test]
+fn git_diff_of_what_is_outside_the_checkout_is_contained() {
+    for (line, decision) in [
+        ("git diff .. .", Decision::Ask),
+        ("git diff . ..", Decision::Ask),
+        ("git diff -- ../x a.txt", Decision::Ask),
+        ("X=..; git diff $X .", Decision::Ask),
+        ("git diff /etc .", Decision::Ask),
+        ("git diff HEAD..", Decision::Allow),
+        ("git diff main..topic -- src/a.rs", Decision::Allow),
+        ("git diff origin/main...HEAD", Decision::Allow),
+        ("git diff src/../a.txt", Decision::Allow),
+    ] {
+        let context = Context::new("/srv/repo");
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
+
+#[test]
 fn a_zone_or_a_language_is_a_name_and_not_a_file() {
     for (line, decision) in [
         ("TZ=Europe/Berlin date", Decision::Allow),

@@ -357,6 +357,20 @@ pub(crate) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(if forced { Class::Discards } else { Class::Deletes }, parsed);
 }
 
+/// `git diff`: with a path outside of the checkout it compares files and whole folders without a
+/// repository, as `diff -r` does.
+pub(crate) fn diff(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let leaves = parsed.operands.iter().any(|arg| {
+        let text = arg.guessed();
+        let is_path = text.starts_with('/') || text.split('/').any(|part| part == "..");
+        text.starts_with('~') || is_path && !judge.places.is_inside(&text)
+    });
+    if leaves {
+        let rule = Rule::Path(PathRule::Outside);
+        judge.add(Finding::containable(rule, "it compares what is outside the checkout"));
+    }
+}
+
 /// `git branch`: lists, makes, and deletes what is merged.
 pub(crate) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let deletes = parsed.has(&["-d", "--delete"]);

@@ -108,9 +108,13 @@ const HISTORY: &[ProgramEntry] = &[
              --no-ahead-behind --long -z --null --no-renames --renames --no-column",
         ),
     ]),
-    program("diff", Reads, "compares versions").operands(&[Object]).more_options(DIFF).options(&[
-        plain("--cached --staged --merge-base -1 -2 -3 --base --ours --theirs -0 -c --cc -q"),
-    ]),
+    program("diff", Reads, "compares versions")
+        .operands(&[Object])
+        .more_options(DIFF)
+        .options(&[plain(
+            "--cached --staged --merge-base -1 -2 -3 --base --ours --theirs -0 -c --cc -q",
+        )])
+        .check(git::diff),
     program("log whatchanged", Reads, "shows history")
         .operands(&[Object])
         .options(REVISIONS)
