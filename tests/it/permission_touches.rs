@@ -83,9 +83,18 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
         }
     }
     let git = named.contains("git");
+    let has_word = |known: &[&str]| {
+        let mut words = examined.commands.iter().flat_map(|command| &command.words);
+        words.any(|word| known.contains(&word.as_str()))
+    };
+    // A branch that follows another one has an entry in the configuration, which runs nothing.
+    let tracks = git && has_word(&["--track", "-t", "-u", "--set-upstream"]);
+    // Before files are staged a hook asks git which ones. These decisions come without it.
+    let stages = git && has_word(&["add", "stage"]);
     for path in &ran.changed {
         let inside = path.strip_prefix("repo/");
         let may = match inside.and_then(|inside| inside.strip_prefix(".git/")) {
+            Some("config") => tracks,
             Some(own) => git && !place::tells_git_what_to_run(own),
             None => inside.is_some_and(|inside| {
                 let call = Call {
@@ -123,7 +132,8 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
             let mut words = command.words.iter().map(String::as_str).chain(assigned);
             words.any(|word| allowed_pattern_matches(&context, reader, word, &path))
         });
-        if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched {
+        let is_asked = stages && !shown;
+        if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched && !is_asked {
             wrongs.push(format!("it {} {path}", if shown { "shows" } else { "opens" }));
         }
     }
@@ -198,8 +208,9 @@ fn what_is_allowed_does_no_more_than_it_may() {
     }
     assert!(found.is_empty(), "{} of {run} lines:\n{}", found.len(), found.join("\n"));
     // Many random lines name what is not there; the others show that the watch has something to see.
-    // Three of ten work, and of a few hundred hardly ever fewer than two.
-    assert!(run == wanted && worked * 5 > run, "of {wanted} lines {run} ran and {worked} worked");
+    // Three of ten work: of a few hundred hardly ever fewer than two, of a few any number.
+    let least = if run < 200 { 1 } else { run / 5 };
+    assert!(run == wanted && worked >= least, "of {wanted} lines {run} ran and {worked} worked");
 }
 
 /// The watch sees what it is there for: lines of which each does one thing that is not allowed.
