@@ -363,7 +363,7 @@ pub(crate) fn diff(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let leaves = parsed.operands.iter().any(|arg| {
         let text = arg.guessed();
         let is_path = text.starts_with('/') || text.split('/').any(|part| part == "..");
-        text.starts_with('~') || is_path && !judge.places.is_inside(&text)
+        text.starts_with('~') || is_path && !judge.places.is_inside(text)
     });
     if leaves {
         let rule = Rule::Path(PathRule::Outside);
