@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use onloop_core::permission::paths::pattern_matches;
-use onloop_core::permission::{Call, Class, Context, Decision, decide, explain};
+use onloop_core::permission::{Call, Class, Context, Decision, decide, explain, stagings};
 use onloop_tests::random::Random;
 use serde_json::json;
 
@@ -23,10 +23,10 @@ use crate::rounds::{rounds, sampled};
 use lines::Vocabulary;
 use place::{Place, Ran};
 
-/// Lines that are allowed and run in every build.
+/// Lines that are allowed and do what they were asked, in every build.
 const LINES: u64 = 24;
-/// Lines that are made for each that may be run.
-const TRIES: u64 = 200;
+/// Lines that are made for each of them.
+const TRIES: u64 = 1000;
 /// Programs that others start to do what they are asked for.
 const HELPERS: &[(&str, &[&str])] = &[
     ("git", &["git", "git-upload-pack", "git-receive-pack", "git-remote-https", "sh"]),
@@ -37,8 +37,8 @@ const HELPERS: &[(&str, &[&str])] = &[
     ("xargs", &["echo"]),
 ];
 
-/// Programs that read files and show nothing of them but counts and kinds.
-const COUNTING: &[&str] = &["wc", "file"];
+/// Programs that open files and show nothing of them but counts, kinds and disks.
+const COUNTING: &[&str] = &["wc", "file", "df"];
 
 /// Programs that ask their maker for a newer version on every call.
 const ASKING: &[&str] = &["terraform"];
@@ -52,6 +52,15 @@ fn context(place: &Place) -> Context {
     context.places.user_home = Some(place.text("home"));
     context.git_branch = Some("topic".to_owned());
     context
+}
+
+/// The decision about a line. Before files are staged, the program asks git which ones.
+fn decision(place: &Place, line: &str) -> Decision {
+    let (call, context) = (Call::shell(line), context(place));
+    match decide(&call, &context).decision {
+        Decision::Allow if !stagings(&call, &context).is_empty() => place.explained(line),
+        decision => decision,
+    }
 }
 
 /// What a line has done that it may not, by what was seen of it.
@@ -89,8 +98,6 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
     };
     // A branch that follows another one has an entry in the configuration, which runs nothing.
     let tracks = git && has_word(&["--track", "-t", "-u", "--set-upstream"]);
-    // Before files are staged a hook asks git which ones. These decisions come without it.
-    let stages = git && has_word(&["add", "stage"]);
     for path in &ran.changed {
         let inside = path.strip_prefix("repo/");
         let may = match inside.and_then(|inside| inside.strip_prefix(".git/")) {
@@ -132,8 +139,7 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
             let mut words = command.words.iter().map(String::as_str).chain(assigned);
             words.any(|word| allowed_pattern_matches(&context, reader, word, &path))
         });
-        let is_asked = stages && !shown;
-        if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched && !is_asked {
+        if (shown || opened) && !on_its_way(place, &path, ran) && !is_matched {
             wrongs.push(format!("it {} {path}", if shown { "shows" } else { "opens" }));
         }
     }
@@ -193,11 +199,11 @@ fn what_is_allowed_does_no_more_than_it_may() {
     let vocabulary = Vocabulary::of_this_machine(&place.text("home"));
     let (mut run, mut worked, mut found) = (0, 0, Vec::new());
     for seed in first..first + wanted * TRIES {
-        if run == wanted {
+        if worked == wanted {
             break;
         }
         let line = vocabulary.line(&mut Random::new(seed));
-        if decide(&Call::shell(&line), &context(&place)).decision != Decision::Allow {
+        if decision(&place, &line) != Decision::Allow {
             continue;
         }
         run += 1;
@@ -207,10 +213,11 @@ fn what_is_allowed_does_no_more_than_it_may() {
         }
     }
     assert!(found.is_empty(), "{} of {run} lines:\n{}", found.len(), found.join("\n"));
-    // Many random lines name what is not there; the others show that the watch has something to see.
-    // Three of ten work: of a few hundred hardly ever fewer than two, of a few any number.
-    let least = if run < 200 { 1 } else { run / 5 };
-    assert!(run == wanted && worked >= least, "of {wanted} lines {run} ran and {worked} worked");
+    // Three of ten random lines work. If fewer than two do, they no longer fit the programs of the machine.
+    assert!(
+        worked == wanted && worked * 5 > run,
+        "of {run} lines {worked} worked, {wanted} were wanted"
+    );
 }
 
 /// The watch sees what it is there for: lines of which each does one thing that is not allowed.

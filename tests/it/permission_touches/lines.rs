@@ -166,10 +166,10 @@ fn is_here(grammar: &Grammar) -> bool {
     !is_of_a_user && !is_script && !ENDLESS.contains(&name)
 }
 
-/// An operand or the value of an option; every second names what is there and may be read, so that enough
+/// An operand or the value of an option; two of three name what is there and may be read, so that enough
 /// lines work.
 fn operand(random: &mut Random) -> &'static str {
-    let words = if random.chance(50) { THERE } else { WORDS };
+    let words = if random.chance(67) { THERE } else { WORDS };
     random.pick::<&'static str>(words)
 }
 

@@ -6,10 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use onloop_core::permission::Decision;
 use tempfile::TempDir;
 
 use super::trace;
-use crate::workspace::ordinary_folder;
+use crate::workspace::{ordinary_folder, program};
 
 /// The value of a variable whose name says that it is secret.
 pub(super) const SECRET_VARIABLE: &str = "variable-5d1e";
@@ -149,6 +150,18 @@ impl Place {
         command.args(words).current_dir(self.path("repo")).env("HOME", self.path("home"));
         let output = command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// What the program decides about a line in the checkout.
+    pub(super) fn explained(&self, line: &str) -> Decision {
+        let mut command = Command::new(program());
+        command.args(["permit", "explain", line]).current_dir(self.path("repo"));
+        command.env_clear().env("HOME", self.path("home"));
+        command.env("PATH", std::env::var("PATH").unwrap_or_default());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let (word, _) = said.split_once(':').unwrap_or_else(|| panic!("{line}: {output:?}"));
+        word.parse().unwrap_or_else(|_| panic!("{line}: {said}"))
     }
 
     /// Runs a line in the checkout, where it can change the place and nothing else.
