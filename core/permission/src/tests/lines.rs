@@ -1,0 +1,146 @@
+//! Lines of shells and what is decided about them.
+
+use super::*;
+
+fn assert_decisions(context: &Context, lines: &[(&str, Decision)]) {
+    for (line, decision) in lines {
+        assert_eq!(decide(&Call::shell(line), context).decision, *decision, "{line}");
+    }
+}
+
+fn confined() -> Context {
+    let mut context = Context::new("/srv/repo");
+    context.confined = true;
+    context
+}
+
+#[test]
+fn a_secret_is_followed_from_variable_to_variable() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("echo $API_TOKEN", Decision::Ask),
+            ("x=$API_TOKEN; echo $x", Decision::Ask),
+            ("x=\"a${API_TOKEN%b}\"; echo b $x", Decision::Ask),
+            ("y=$x; x=$API_TOKEN; echo $y", Decision::Ask),
+            ("for x in \"$API_TOKEN\" b; do echo \"$x\"; done", Decision::Ask),
+            ("API_TOKEN=a; echo $API_TOKEN", Decision::Allow),
+            ("x=$API_TOKEN; test -n \"$x\"", Decision::Allow),
+            ("x=$HOME; y=$x; echo $y", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn a_push_to_a_protected_branch_asks_whatever_is_checked_out() {
+    for (branch, line, decision) in [
+        (Some("main"), "git push", Decision::Ask),
+        (Some("main"), "git push -u origin HEAD", Decision::Ask),
+        (Some("main"), "git push origin main", Decision::Ask),
+        (Some("topic"), "git push origin topic:release/2", Decision::Ask),
+        (None, "git push origin main", Decision::Ask),
+        (Some("topic"), "git push", Decision::Allow),
+        (Some("topic"), "git push -u origin HEAD", Decision::Allow),
+        (Some("feature/live-search"), "git push origin feature/live-search", Decision::Allow),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        context.git_branch = branch.map(str::to_owned);
+        context.confined = true;
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{branch:?} {line}");
+    }
+}
+
+#[test]
+fn a_task_that_loses_a_database_or_deploys_asks_also_in_a_sandbox() {
+    assert_decisions(
+        &confined(),
+        &[
+            ("rake db:drop", Decision::Ask),
+            ("bundle exec rake db:reset", Decision::Ask),
+            ("npm run db-wipe", Decision::Ask),
+            ("npx @railway/cli up", Decision::Ask),
+            ("npx @railway/cli@3 up", Decision::Ask),
+            ("skaffold run", Decision::Ask),
+            ("skaffold dev", Decision::Allow),
+            ("npx @nestjs/cli generate x", Decision::Allow),
+            ("npm run reset", Decision::Allow),
+            ("rake db:setup", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn git_diff_of_what_is_outside_the_checkout_is_contained() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("git diff .. .", Decision::Ask),
+            ("git diff . ..", Decision::Ask),
+            ("git diff -- ../x a.txt", Decision::Ask),
+            ("X=..; git diff $X .", Decision::Ask),
+            ("git diff /etc .", Decision::Ask),
+            ("git diff HEAD..", Decision::Allow),
+            ("git diff main..topic -- src/a.rs", Decision::Allow),
+            ("git diff origin/main...HEAD", Decision::Allow),
+            ("git diff src/../a.txt", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn a_zone_or_a_language_is_a_name_and_not_a_file() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("TZ=Europe/Berlin date", Decision::Allow),
+            ("LC_ALL=C.UTF-8 sort a.txt", Decision::Allow),
+            ("LANGUAGE=de:en ls", Decision::Allow),
+            ("TZ=~/.netrc date", Decision::Ask),
+            ("TZ=:/etc/x date", Decision::Ask),
+            ("LANGUAGE=de:../../a ls", Decision::Ask),
+            ("LANG=$x ls", Decision::Ask),
+        ],
+    );
+}
+
+#[test]
+fn what_follows_a_pattern_may_be_a_later_operand() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("rg --context-separator *.txt ~", Decision::Ask),
+            ("rg *.txt ~", Decision::Ask),
+            ("rg --context-separator '*.txt' ~", Decision::Allow),
+            ("grep -n main src/*.rs a.txt", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn whatever_is_there_is_not_read() {
+    for (line, decision) in [
+        ("cat *", Decision::Ask),
+        ("cat src/*", Decision::Ask),
+        ("for f in *; do cat \"$f\"; done", Decision::Ask),
+        ("for f in src/*; do head -3 $f; done", Decision::Ask),
+        ("for f in *.rs; do cat \"$f\"; done", Decision::Allow),
+        ("for f in *; do echo \"$f\"; done", Decision::Allow),
+        ("ls *", Decision::Allow),
+        ("wc -l src/*", Decision::Allow),
+        ("find .. -name x", Decision::Ask),
+        ("find / -name x", Decision::Ask),
+        ("ls ..", Decision::Ask),
+        ("grep -r x ..", Decision::Ask),
+        ("find . -name x", Decision::Allow),
+        ("rg --hidden x", Decision::Ask),
+        ("rg -. x", Decision::Ask),
+        ("rg -uu x", Decision::Ask),
+        ("rg -u -u x", Decision::Ask),
+        ("rg -u x", Decision::Allow),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+        context.confined = true;
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+}
