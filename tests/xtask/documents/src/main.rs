@@ -21,6 +21,16 @@ struct Document {
     content: fn() -> String,
 }
 
+/// A module of the npm package with types of core.
+macro_rules! types {
+    ($module:literal) => {
+        Document {
+            path: concat!("npm/src/", $module, ".ts"),
+            content: || vocabulary::module($module),
+        }
+    };
+}
+
 const DOCUMENTS: &[Document] = &[
     Document { path: "docs/cli.md", content: cli::document },
     Document { path: "docs/config.md", content: config::document },
@@ -28,13 +38,14 @@ const DOCUMENTS: &[Document] = &[
     Document { path: "docs/limits.md", content: limits::document },
     Document { path: "docs/messages.md", content: messages::document },
     Document { path: "docs/transitions.md", content: transitions::document },
-    Document { path: "npm/src/file_vocabulary.ts", content: vocabulary::file_document },
-    Document { path: "npm/src/git_vocabulary.ts", content: vocabulary::git_document },
-    Document { path: "npm/src/git_steps.ts", content: vocabulary::step_document },
-    Document { path: "npm/src/process_vocabulary.ts", content: vocabulary::process_document },
-    Document { path: "npm/src/serve_vocabulary.ts", content: vocabulary::serve_document },
-    Document { path: "npm/src/start_vocabulary.ts", content: vocabulary::start_document },
-    Document { path: "npm/src/vocabulary.ts", content: vocabulary::document },
+    types!("failure_vocabulary"),
+    types!("file_vocabulary"),
+    types!("git_vocabulary"),
+    types!("git_steps"),
+    types!("process_vocabulary"),
+    types!("serve_vocabulary"),
+    types!("start_vocabulary"),
+    types!("vocabulary"),
 ];
 
 fn main() -> ExitCode {

@@ -100,44 +100,11 @@ const APART: &[(&str, &[&str])] = &[
         &["effect/confine.rs", "effect/network.rs", "effect/process.rs", "effect/shell.rs"],
     ),
     ("start_vocabulary", &["effect/start.rs"]),
+    ("failure_vocabulary", &["effect/failure.rs"]),
 ];
 
-/// `npm/src/vocabulary.ts`.
-pub(crate) fn document() -> String {
-    module(WHOLE)
-}
-
-/// `npm/src/file_vocabulary.ts`.
-pub(crate) fn file_document() -> String {
-    module("file_vocabulary")
-}
-
-/// `npm/src/git_vocabulary.ts`.
-pub(crate) fn git_document() -> String {
-    module("git_vocabulary")
-}
-
-/// `npm/src/process_vocabulary.ts`.
-pub(crate) fn process_document() -> String {
-    module("process_vocabulary")
-}
-
-/// `npm/src/start_vocabulary.ts`.
-pub(crate) fn start_document() -> String {
-    module("start_vocabulary")
-}
-
-/// `npm/src/git_steps.ts`.
-pub(crate) fn step_document() -> String {
-    module(STEPS)
-}
-
-/// `npm/src/serve_vocabulary.ts`.
-pub(crate) fn serve_document() -> String {
-    module("serve_vocabulary")
-}
-
-fn module(name: &str) -> String {
+/// A module of the package, `npm/src/NAME.ts`.
+pub(crate) fn module(name: &str) -> String {
     let declarations =
         declarations(SOURCES, DOCUMENTS).unwrap_or_else(|why| panic!("core/src/{why}"));
     write::module(name, &declarations)
