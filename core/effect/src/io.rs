@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
 
 pub use self::process::OutputAction;
 use crate::files::*;
@@ -20,9 +19,7 @@ use crate::request::*;
 use crate::rooted::{absolute, rooted};
 use crate::start::Start;
 use crate::state_home::PrivateFolder;
-use crate::{
-    Exchange, Failure, FailureKind, HttpAnswer, HttpSpec, ProcessRole, Progress, Redaction, Slot,
-};
+use crate::{Failure, FailureKind, HttpAnswer, HttpSpec, ProcessRole, Progress, Redaction, Slot};
 use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
@@ -177,26 +174,8 @@ impl Io {
         if let Request::Git(request) = &mut request {
             request.validate_names()?;
         }
-        let mut request = Some(request);
-        poll_fn(|_| {
-            let exchange = &mut self.slot.borrow_mut().exchange;
-            if let Some(request) = request.take() {
-                assert!(
-                    matches!(exchange, Exchange::None),
-                    "the program asked for an effect before it had the reply to another one"
-                );
-                *exchange = Exchange::Asked(request);
-                return Poll::Pending;
-            }
-            match std::mem::replace(exchange, Exchange::None) {
-                Exchange::Answered(reply) => Poll::Ready(reply),
-                waiting @ (Exchange::None | Exchange::Asked(_) | Exchange::Performing) => {
-                    *exchange = waiting;
-                    Poll::Pending
-                }
-            }
-        })
-        .await
+        self.slot.borrow_mut().exchange.ask(request);
+        poll_fn(|_| self.slot.borrow_mut().exchange.poll()).await
     }
 
     /// A request whose reply has no value.

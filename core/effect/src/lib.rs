@@ -8,6 +8,7 @@
 mod branch;
 mod bytes;
 mod confine;
+mod exchange;
 mod exit;
 mod failure;
 mod files;
@@ -37,6 +38,7 @@ use std::task::{Context, Poll, Waker};
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
 pub use confine::{Confinement, Mechanism, PrivateGit, Reach, is_within};
+pub use exchange::Exchange;
 pub use exit::Exit;
 pub use failure::{Failure, FailureFix, FailureKind, OptionalExt};
 pub use files::*;
@@ -83,23 +85,9 @@ pub enum Turn {
 /// Holds the request or the reply while the other side runs.
 #[derive(Debug)]
 struct Slot {
-    exchange: Exchange,
+    exchange: Exchange<Request, Result<Outcome, Failure>>,
     now: Timestamp,
     progress: Option<Progress>,
-}
-
-/// The state of the program's single exchange.
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is one for each program")]
-enum Exchange {
-    /// The program is computing.
-    None,
-    /// The program has made a request; the host has not received it.
-    Asked(Request),
-    /// The host performs the request.
-    Performing,
-    /// The host has replied; the program has not read the reply.
-    Answered(Result<Outcome, Failure>),
 }
 
 /// The progress of a run.
@@ -123,7 +111,7 @@ impl Program {
         B: FnOnce(Io) -> F,
     {
         let slot = Rc::new(RefCell::new(Slot {
-            exchange: Exchange::None,
+            exchange: Exchange::Computing,
             now: start.now,
             progress: None,
         }));
@@ -140,24 +128,12 @@ impl Program {
     pub fn resume(&mut self, reply: Option<Reply>) -> Turn {
         if let Some(reply) = reply {
             let mut slot = self.slot.borrow_mut();
-            assert!(
-                matches!(slot.exchange, Exchange::Performing),
-                "the host answered although the program had asked for nothing"
-            );
+            slot.exchange.answer(reply.outcome);
             slot.now = reply.at;
-            slot.exchange = Exchange::Answered(reply.outcome);
         }
         match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(exit) => Turn::Exit(exit),
-            Poll::Pending => {
-                let exchange = &mut self.slot.borrow_mut().exchange;
-                match std::mem::replace(exchange, Exchange::Performing) {
-                    Exchange::Asked(request) => Turn::Request(request),
-                    Exchange::None | Exchange::Performing | Exchange::Answered(_) => {
-                        panic!("the program waits for something that is not its host's reply")
-                    }
-                }
-            }
+            Poll::Pending => Turn::Request(self.slot.borrow_mut().exchange.take()),
         }
     }
 }

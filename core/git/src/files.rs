@@ -1,12 +1,11 @@
 //! The steps of a task about files.
 
 use std::future::poll_fn;
-use std::task::Poll;
 
 use onloop_effect::Failure;
 
 use crate::command::GitProgram;
-use crate::{Exchange, Found, FoundKind, Step, StepReply};
+use crate::{Found, FoundKind, Step, StepReply};
 
 /// Takes the value out of the reply that a step has.
 macro_rules! answer {
@@ -23,15 +22,8 @@ pub(crate) use answer;
 impl GitProgram {
     /// Asks the host for a step.
     pub(crate) async fn ask(&self, step: Step) -> Result<StepReply, Failure> {
-        *self.slot.borrow_mut() = Exchange::Asked(step);
-        poll_fn(|_| match self.slot.replace(Exchange::None) {
-            Exchange::Answered(reply) => Poll::Ready(reply),
-            asked => {
-                *self.slot.borrow_mut() = asked;
-                Poll::Pending
-            }
-        })
-        .await
+        self.slot.borrow_mut().ask(step);
+        poll_fn(|_| self.slot.borrow_mut().poll()).await
     }
 
     /// A step without a value.

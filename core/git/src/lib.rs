@@ -44,7 +44,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use onloop_effect::{Failure, GitRequest, Outcome, rooted};
+use onloop_effect::{Exchange, Failure, GitRequest, Outcome, rooted};
 use serde::Deserialize;
 
 use command::GitProgram;
@@ -86,19 +86,7 @@ pub enum TaskTurn {
 }
 
 /// Holds the step or the reply while the other side runs.
-pub(crate) type Slot = Rc<RefCell<Exchange>>;
-
-/// The state of the task's single exchange.
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "there is one for each task")]
-pub(crate) enum Exchange {
-    /// The task is computing, or the host performs the step.
-    None,
-    /// The task has asked; the host has not received it.
-    Asked(Step),
-    /// The host has replied; the task has not read the reply.
-    Answered(Result<StepReply, Failure>),
-}
+pub(crate) type Slot = Rc<RefCell<Exchange<Step, Result<StepReply, Failure>>>>;
 
 impl Task {
     /// Answers a request.
@@ -129,7 +117,7 @@ impl Task {
     where
         B: AsyncFnOnce(GitProgram) -> Result<Outcome, Failure> + 'static,
     {
-        let slot = Rc::new(RefCell::new(Exchange::None));
+        let slot = Rc::new(RefCell::new(Exchange::Computing));
         let program = GitProgram::new(slot.clone(), surroundings);
         Task { future: Box::pin(async move { body(program).await }), slot }
     }
@@ -141,16 +129,11 @@ impl Task {
     /// After [`TaskTurn::End`], without the reply to the last step, or with one to another step.
     pub fn resume(&mut self, reply: Option<Result<StepReply, Failure>>) -> TaskTurn {
         if let Some(reply) = reply {
-            *self.slot.borrow_mut() = Exchange::Answered(reply);
+            self.slot.borrow_mut().answer(reply);
         }
         match self.future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(outcome) => TaskTurn::End(outcome),
-            Poll::Pending => match self.slot.replace(Exchange::None) {
-                Exchange::Asked(step) => TaskTurn::Step(step),
-                Exchange::None | Exchange::Answered(_) => {
-                    panic!("the task waits for something that is not its host's reply")
-                }
-            },
+            Poll::Pending => TaskTurn::Step(self.slot.borrow_mut().take()),
         }
     }
 }
