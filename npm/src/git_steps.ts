@@ -8,7 +8,7 @@ import type {
   Bytes,
 } from "./vocabulary.js";
 
-/** One step. Its reply is what it names, or a failure. */
+/** One step. Its reply is the one behind the arrow, or a failure. */
 export type Step =
   /** Runs these commands at once → `ended`. A missing program: `unsupported`. */
   | {

@@ -45,7 +45,7 @@ mod tests {
         assert_eq!(ancestors("C:/a").collect::<Vec<_>>(), ["C:/a", "C:"]);
         assert_eq!((file_name("/a/b.c"), file_name("/")), (Some("b.c"), None));
         assert_eq!(below("/r", b"a/\xff"), join("/r/a", &name_text(b"\xff")));
-        assert_eq!(below("/r", b"c:x"), "/r/c:x", "it is no drive there");
+        assert_eq!(below("/r", b"c:x"), "/r/c:x", "a drive is at the beginning only");
         assert!(is_absolute("/a") && !is_absolute("a") && !is_absolute(""));
         assert!(is_utf8("/r/\u{e4}") && !is_utf8(&below("/r", b"\xff")));
     }

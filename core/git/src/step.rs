@@ -6,7 +6,7 @@
 use onloop_effect::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// One step. Its reply is what it names, or a failure.
+/// One step. Its reply is the one behind the arrow, or a failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {

@@ -48,7 +48,7 @@ export async function performStep(step: Exclude<Step, { step: "run" }>): Promise
       return { is: "path", path: slashed(path) };
     }
     case "find_link":
-      return { is: "path", path: findLink(step.paths) };
+      return { is: "path", path: await onPath("look into", step.paths[0] ?? "", () => Promise.resolve(findLink(step.paths))) };
     case "git_works_in":
       return { is: "works", works: gitWorksIn(step.folder) };
     case "write":
@@ -163,13 +163,15 @@ async function makePrivate(path: string): Promise<void> {
   });
 }
 
+/** Names stay bytes, since an agent may write one that is not text. */
 function findLink(paths: readonly string[]): string | null {
-  const ahead = [...paths];
+  const ahead = paths.map(at);
   for (let path = ahead.pop(); path !== undefined; path = ahead.pop()) {
-    const found = look(path, false, false);
-    if (found?.kind === "link") return path;
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isSymbolicLink() === true) return path.toString();
     const folder = path;
-    if (found?.kind === "folder") ahead.push(...readdirSync(folder).map((name) => join(folder, name)));
+    const below = (name: Buffer): Buffer => Buffer.concat([folder, Buffer.from("/"), name]);
+    if (found?.isDirectory() === true) ahead.push(...readdirSync(folder, { encoding: "buffer" }).map(below));
   }
   return null;
 }

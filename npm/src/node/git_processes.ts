@@ -49,8 +49,8 @@ export class GitProcesses {
       detached: true,
       stdio: [fed ? "pipe" : "ignore", "pipe", "pipe"],
     });
-    // Head and tail together hold the whole output up to its limit. What git says of a failure is kept
-    // whole also where its answer may only be short.
+    // Head and tail together hold the whole output up to its limit. The message of a failure is kept, too,
+    // if the answer may only be short.
     const eachEnd = Math.ceil(Math.max(limitBytes, STDERR_BYTES) / 2);
     const spec = { ...PLAIN, stdin: fed ? stdin : null, capture_bytes: eachEnd };
     const running = new Running(child, spec, undefined, new Interrupts(), () => undefined, () => undefined);

@@ -1,4 +1,4 @@
-// A report opened from a file in a real Chromium: the page of one run, which asks nobody and decides nothing.
+// A report opened from a file in a real Chromium: the page of one run, without a server and without decisions.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -2,7 +2,7 @@
 
 import { test } from "node:test";
 
-/** Whether every test runs. Whoever writes documents needs what all of them see. */
+/** Whether every test runs. To write documents, all of them are needed. */
 export const isLong = process.env.ONLOOP_TEST_ALL !== undefined || process.env.ONLOOP_WRITE_DOCUMENTS !== undefined;
 
 /** `test`, which does nothing but count without `--all`. */

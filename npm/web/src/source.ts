@@ -5,7 +5,7 @@ import { report } from "./report_source.js";
 
 export interface Reply {
   status: number;
-  /** The JSON of the body; missing where the body is no JSON. */
+  /** The JSON of the body; missing if the body is not JSON. */
   value?: unknown;
 }
 

@@ -409,7 +409,7 @@ fn a_limit_is_told_once_however_long_it_is_waited_for_and_wherever_the_process_i
         let news = news.borrow();
         let about = format!("{at_request} {moment:?}: {news:?}");
         assert_eq!(kinds(&news), ["limit", "completed"], "{about}");
-        // Only where nobody knows whether it has arrived is it told again.
+        // It is told again only if it is unknown whether it has arrived.
         let unknown = at_request == sent || at_request == sent + 1;
         assert!(news.len() <= 2 + usize::from(unknown), "{about}");
     }

@@ -39,7 +39,7 @@ pub enum RunPart {
 pub enum DiffOf {
     /// That of the whole run.
     Run,
-    /// What nobody has approved yet.
+    /// What is not approved yet.
     Unapproved,
     /// That of a step, or of an attempt at it, such as `2-1`.
     Part(String),

@@ -17,7 +17,7 @@ pub(super) fn perform(step: Step) -> Result<StepReply, Failure> {
     let failed = |act: &str, path: &str, error: &io::Error| failure::of_path(error, act, path);
     let done = match step {
         Step::Run { .. } => {
-            return Err(Failure::new(FailureKind::Unsupported, "it is no step about files"));
+            return Err(Failure::new(FailureKind::Unsupported, "it is not a step about files"));
         }
         Step::Look { paths, follow, open } => {
             let found = paths.iter().map(|path| look(&path_of(path), follow, open)).collect();
