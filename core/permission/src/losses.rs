@@ -8,7 +8,8 @@ use super::{Call, Context, Decision, Judge, tools};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
     /// Absolute paths of files that the call removes, or whose changes it takes back. A path that ends
-    /// in a slash is a folder; `**` in it stands for folders.
+    /// in a slash is a folder; `**` in it stands for folders, and what follows may be a pattern for names
+    /// of files.
     pub removed: BTreeSet<String>,
     /// Absolute paths of files that the call writes.
     pub overwritten: BTreeSet<String>,

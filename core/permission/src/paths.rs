@@ -509,7 +509,7 @@ pub fn pattern_matches(pattern: &str, name: &str) -> bool {
 }
 
 /// Whether the file name pattern `pattern` matches `name`, where a star matches a leading dot.
-pub(super) fn pattern_matches_any(pattern: &str, name: &str) -> bool {
+pub fn pattern_matches_any(pattern: &str, name: &str) -> bool {
     secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Matched)
 }
 

@@ -293,7 +293,6 @@ fn what_git_has_may_be_thrown_away() {
         "git clean -fd",
         "rm -rf a/*",
         "rm -rf .",
-        "rm *.txt",
         "rm \"$X\"",
         "rm .env",
         "rm .git/index",
@@ -419,6 +418,46 @@ fn a_folder_is_removed_freely_where_git_ignores_it() {
         assert_eq!(lost, [folder.to_owned()].into(), "{line}");
         context.places.unchanged = lost;
         assert_eq!(decide(&call, &context).decision, Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn files_that_a_pattern_names_are_lost_only_once_they_are_kept() {
+    for (line, lost) in [
+        ("rm -f logs/*.log", "/srv/repo/logs/**/*.log"),
+        ("rm *.txt", "/srv/repo/**/*.txt"),
+        ("rm a/*/b.txt", "/srv/repo/a/**/b.txt"),
+        ("find . -name '*.pyc' -delete", "/srv/repo/**/*.pyc"),
+        ("find src -type f -name '*.orig' -delete", "/srv/repo/src/**/*.orig"),
+        ("find . -name '*.pyc' -exec rm {} +", "/srv/repo/**/*.pyc"),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        (context.confined, context.places.asks_git) = (true, true);
+        let call = Call::shell(line);
+        assert_ne!(decide(&call, &context).decision, Decision::Allow, "{line}");
+        assert_eq!(losses(&call, &context).removed, [lost.to_owned()].into(), "{line}");
+        context.places.kept = losses(&call, &context).removed;
+        let ruling = decide(&call, &context);
+        assert!(matches!(ruling.rule, Rule::Contained(_)), "{line}: {ruling:?}");
+    }
+    for line in [
+        "find . -delete -name '*.pyc'",
+        "find . ! -name '*.pyc' -delete",
+        "find . -name a -o -name b.pyc -delete",
+        "find .. -name '*.pyc' -delete",
+        "find . -name '*.pack' -delete",
+        "find . -name main -delete",
+        "find . -name '.env*' -delete",
+        "rm *",
+        "rm .e*",
+        "rm ../*.log",
+        "rm [a-c].txt",
+    ] {
+        let mut context = Context::new("/srv/repo");
+        (context.confined, context.places.asks_git) = (true, true);
+        let call = Call::shell(line);
+        context.places.kept = losses(&call, &context).removed;
+        assert_ne!(decide(&call, &context).decision, Decision::Allow, "{line}");
     }
 }
 

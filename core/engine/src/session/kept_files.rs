@@ -9,6 +9,7 @@ use onloop_effect::{
     is_within,
 };
 use onloop_permission::Losses;
+use onloop_permission::paths::pattern_matches_any;
 use onloop_sessions::handsoff::SessionId;
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
@@ -133,23 +134,30 @@ pub async fn uncommitted(
 }
 
 /// Whether `path` is what `removed` names: a file, or everything in a folder, where `**` stands for
-/// folders.
+/// folders, and a pattern for names of files may follow.
 fn is_below(path: &str, removed: &str) -> bool {
     let Some((before, after)) = removed.split_once("**/") else {
         return is_within(path, removed.trim_end_matches('/'));
     };
     let Some(rest) = path.strip_prefix(before) else { return false };
-    let name = after.trim_end_matches('/');
-    format!("/{rest}").contains(&format!("/{name}/"))
+    match after.strip_suffix('/') {
+        Some(name) => format!("/{rest}").contains(&format!("/{name}/")),
+        None => pattern_matches_any(after, rest.rsplit('/').next().unwrap_or(rest)),
+    }
 }
 
 /// What git calls the files that a removed path stands for; `None` if that is not certain.
 fn pathspec(path: &str) -> Option<String> {
-    let inside = path.trim_end_matches('/');
-    match inside.contains("**") {
-        true if inside.replace("**", "").contains(['*', '?', '[', '\\']) => None,
-        true => Some(format!(":(top,glob){inside}/**")),
-        false => Some(format!(":(top,literal){inside}")),
+    let Some((folder, after)) = path.split_once("**/") else {
+        return Some(format!(":(top,literal){}", path.trim_end_matches('/')));
+    };
+    let is_pattern = |text: &str| text.contains(['*', '?']);
+    let is_odd = |text: &str| text.contains(['[', '\\']);
+    match after.strip_suffix('/') {
+        _ if is_odd(path) || is_pattern(folder) => None,
+        Some(name) if is_pattern(name) => None,
+        Some(name) => Some(format!(":(top,glob){folder}**/{name}/**")),
+        None => Some(format!(":(top,glob){path}")),
     }
 }
 
@@ -198,6 +206,18 @@ async fn unseen(
             "H" => drop(plain.insert(path)),
             _ => drop(unseen.insert(path.to_owned(), true)),
         }
+    }
+    // Of a folder, what git ignores can be made again; files that a pattern names count, ignored or not.
+    let patterns = named.iter().filter(|path| path.contains("**/") && !path.ends_with('/'));
+    let patterns: Vec<String> = patterns.filter_map(|path| pathspec(path)).collect();
+    if !patterns.is_empty() {
+        let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"];
+        let words: Vec<&str> =
+            ignored.into_iter().chain(patterns.iter().map(String::as_str)).collect();
+        let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let files = said.split('\0').filter(|path| !path.is_empty());
+        unseen.extend(files.map(|path| (path.to_owned(), false)));
     }
     let files = named.iter().filter(|path| !path.ends_with('/'));
     for path in files.filter(|path| !changed.contains_key(*path) && !plain.contains(path.as_str()))
@@ -385,6 +405,10 @@ mod tests {
             ("__pycache__/a", "**/__pycache__/", true),
             ("x/__pycache__2/a", "**/__pycache__/", false),
             ("y/__pycache__/a", "x/**/__pycache__/", false),
+            ("a.pyc", "**/*.pyc", true),
+            ("x/y/a.pyc", "x/**/*.pyc", true),
+            ("y/a.pyc", "x/**/*.pyc", false),
+            ("x/a.py", "x/**/*.pyc", false),
         ] {
             assert_eq!(is_below(path, removed), is_in, "{path} {removed}");
         }

@@ -96,7 +96,7 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             _ => {}
         }
         match text {
-            "-delete" => judge.deny(parsed, "deletes everything that it finds"),
+            "-delete" => deletes_found(judge, parsed, &roots, name.as_deref()),
             "-exec" | "-execdir" | "-ok" | "-okdir" => {
                 // `+` ends the command only behind `{}`.
                 let ends = |end: &usize| match parsed.args[*end].text.as_str() {
@@ -141,27 +141,43 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// `find -delete`: what has one name, below folders of the checkout, can be kept first.
+fn deletes_found(
+    judge: &mut Judge<'_>,
+    parsed: &ParsedArgs<'_>,
+    roots: &[&str],
+    name: Option<&str>,
+) {
+    let roots = if roots.is_empty() { &["."][..] } else { roots };
+    let mut found = roots.iter().map(|root| found_files(root, name));
+    if !found.all(|files| judge.is_kept_by_git(&files)) {
+        return judge.deny(parsed, "deletes everything that it finds");
+    }
+    judge.removes_what_is_kept(parsed);
+}
+
 /// A command that find runs, with a pattern for what it found in place of `{}`.
 fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&str>) {
-    let in_git = |name: &str| paths::pattern_matches(name, "config");
-    let found = match name {
-        Some(name)
-            if !name.contains(HOLE)
-                && !in_git(name)
-                && !paths::sought_secret(name)
-                && name.contains(|c: char| c.is_alphanumeric()) =>
-        {
-            Arg {
-                text: format!("{root}/*/{name}"),
-                shape: Shape::Pattern,
-                guess: None,
-                secret: false,
-            }
-        }
-        _ => Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false },
-    };
+    let found = found_files(root, name);
     let args: Vec<Arg> = args.iter().map(|arg| replace(arg, "{}", &found)).collect();
     judge.command(&args, None);
+}
+
+/// A pattern for what has this name below `root`, where a star stands for folders; a word that is not
+/// known where it may be a secret.
+fn found_files(root: &str, name: Option<&str>) -> Arg {
+    let in_git = |name: &str| paths::pattern_matches(name, "config");
+    let is_known = |name: &&str| {
+        !name.contains(HOLE)
+            && !in_git(name)
+            && !paths::sought_secret(name)
+            && name.contains(|c: char| c.is_alphanumeric())
+    };
+    let (text, shape) = match name.filter(is_known) {
+        Some(name) => (format!("{root}/*/{name}"), Shape::Pattern),
+        None => (HOLE.to_string(), Shape::Holes),
+    };
+    Arg { text, shape, guess: None, secret: false }
 }
 
 /// `arg` with `found` in place of `mark`.
@@ -360,6 +376,20 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let rule = Rule::Program(parsed.name.to_owned());
     let reason = format!("`{}` {}", parsed.name, Class::Deletes.sentence());
     judge.add(Finding { containable: named, ..Finding::ask(rule, reason).for_good() });
+}
+
+/// diff: of two folders it shows every file that differs, those with secret names included.
+pub(crate) fn diff(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let is_folder = |arg: &&Arg| {
+        let text = arg.guessed();
+        matches!(paths::file_name(text), "" | "." | "..") || text.contains(['*', '?', '['])
+    };
+    let whole = parsed.has(&["-r", "--recursive", "-N", "--new-file", "--unidirectional-new-file"]);
+    let files = parsed.operands.iter().copied();
+    let mut files = files.chain(parsed.values(&["--from-file", "--to-file"]));
+    if whole || files.any(|file| is_folder(&file)) {
+        judge.ask_held(parsed, "compares folders, with all that is in them");
+    }
 }
 
 /// dd: `of=` is written.

@@ -6,7 +6,7 @@ pub(crate) use push::push;
 
 use super::entry::ParsedArgs;
 use super::{Judge, Staging};
-use crate::expand::Arg;
+use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, PathRule, Rule};
@@ -287,11 +287,12 @@ impl Judge<'_> {
 
     /// Whether git has this file exactly as it is, so that it can be thrown away.
     pub(super) fn is_kept_by_git(&mut self, file: &Arg) -> bool {
-        let Some(path) = file.known().filter(|_| !is_everything(file)) else { return false };
-        if self.places.class(path) != PathClass::Repository {
+        let named = file.known().filter(|_| !is_everything(file)).map(str::to_owned);
+        let Some(path) = named.or_else(|| files_below(file)) else { return false };
+        if self.places.class(&path) != PathClass::Repository {
             return false;
         }
-        let path = self.places.absolute(path);
+        let path = self.places.absolute(&path);
         self.is_kept(path)
     }
 
@@ -335,6 +336,19 @@ impl Judge<'_> {
             losses.edits = true;
         }
     }
+}
+
+/// What a pattern for names with an ending stands for, at most: `logs/**/*.log`. git has no files of its
+/// own with such endings.
+fn files_below(pattern: &Arg) -> Option<String> {
+    const OF_GIT: [&str; 7] = ["pack", "idx", "rev", "lock", "keep", "bitmap", "sample"];
+    let (folder, name) = pattern.text.rsplit_once('/').unwrap_or((".", &pattern.text));
+    let (_, end) = name.rsplit_once('.')?;
+    let is_plain = !end.is_empty() && end.bytes().all(|b| b.is_ascii_alphanumeric());
+    let is_certain = pattern.shape == Shape::Pattern && !pattern.text.contains(['[', '\\', HOLE]);
+    let folder = folder.split('/').take_while(|part| !part.contains(['*', '?']));
+    let folder = folder.collect::<Vec<_>>().join("/");
+    (is_certain && is_plain && !OF_GIT.contains(&end)).then(|| format!("{folder}/**/{name}"))
 }
 
 /// Whether a pathspec stands for a folder or for files that it does not name.
@@ -465,27 +479,32 @@ pub(crate) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// `git rebase`: on top of the main branch of a remote.
+/// `git rebase`: on top of one revision; the commits before stay in the log of the branch.
 pub(crate) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&ENDINGS) {
         judge.takes_edits_back();
     }
     let steps = parsed.has(&["--continue", "--abort"]);
     let operands = parsed.known_operands();
-    let onto_main = match operands.as_deref() {
+    let is_known = match operands.as_deref() {
         Some([remote, branch]) => REMOTES.contains(remote) && MAIN_BRANCHES.contains(branch),
-        Some([upstream]) => upstream.split_once('/').is_some_and(|(remote, branch)| {
-            REMOTES.contains(&remote) && MAIN_BRANCHES.contains(&branch)
-        }),
+        Some([upstream]) => is_revision(upstream),
         Some([]) => steps,
         _ => false,
     };
-    if !onto_main {
-        judge.ask(parsed, "rebases onto something else than the main branch");
+    if !is_known {
+        judge.ask(parsed, "rebases onto something else than one revision");
     }
     for code in parsed.values(&["-x", "--exec"]) {
         judge.shell_argument(code);
     }
+}
+
+/// Whether a word is a branch or another revision, such as `HEAD~3`.
+fn is_revision(word: &str) -> bool {
+    let end = word.find(['~', '^']).unwrap_or(word.len());
+    let is_step = |c: char| matches!(c, '~' | '^') || c.is_ascii_digit();
+    is_branch(&word[..end]) && word[end..].chars().all(is_step)
 }
 
 /// Whether a name is that of a branch and no revision or option.

@@ -90,14 +90,26 @@ fn leaves_as_script(path: &str) -> bool {
 /// Whether one of these words is the name of a task that leaves the machine. Options, and paths that
 /// a task gets, are no names.
 pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
-    let own = args.iter().take_while(|arg| arg.text != "--");
-    let is_name = |arg: &&Arg| {
-        let text = arg.text.as_str();
+    let mut own = args.iter().take_while(|arg| arg.text != "--").peekable();
+    let is_name = |text: &str| {
         let is_target = text.starts_with("//");
         !text.starts_with('-') && (is_target || !text.contains('/')) && !is_source(text)
     };
-    own.filter(is_name).any(|arg| leaves_the_machine(&arg.text))
+    while let Some(arg) = own.next() {
+        let is_mode = CHOOSE_MODE.contains(&arg.text.as_str());
+        own.next_if(|value| is_mode && MODES.contains(&value.text.to_lowercase().as_str()));
+        if is_name(&arg.text) && leaves_the_machine(&arg.text) {
+            return true;
+        }
+    }
+    false
 }
+
+/// Options of compilers and bundlers that choose how they build.
+const CHOOSE_MODE: [&str; 7] =
+    ["-c", "-configuration", "--configuration", "--config", "--mode", "--profile", "--target"];
+/// What they choose. `dotnet build -c Release` releases nothing.
+const MODES: [&str; 2] = ["release", "production"];
 
 /// ninja: targets that leave the build folder.
 pub(crate) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {

@@ -137,7 +137,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             Write,
         ),
         takes("-k -m -n --maxfail --durations --cov --tb -W -t --testNamePattern --timeout", Data),
-        plain("-x -v -q -s --lf --ff -vv -l --pdb"),
+        // These are no beginnings of the names above.
+        plain("-x -v -q -s --lf --ff -vv -l --pdb --coverage --run --debug"),
     ])
     .operands(&[Code]),
     program("ruff", Writes, "checks and formats Python")

@@ -319,7 +319,7 @@ const RECORDING: &[ProgramEntry] = &[
         .options(&[
             plain(
                 "--continue --abort --skip -q --quiet -v --verbose --stat --no-stat \
-                 --autosquash --no-autosquash --autostash --no-autostash",
+                 --autosquash --no-autosquash --autostash --no-autostash -i --interactive",
             ),
             makes_with("-x --exec", Data, Runs),
         ])

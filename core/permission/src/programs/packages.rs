@@ -323,5 +323,13 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         Installs,
         "installs software",
     )
-    .any_options(),
+    .any_options()
+    .subcommands(&[program(
+        "list show search policy info depends rdepends changelog",
+        Describes,
+        "shows packages",
+    )
+    .any_options()])
+    .otherwise(Installs),
+    program("apt-cache dpkg-query", Describes, "shows packages").any_options(),
 ];

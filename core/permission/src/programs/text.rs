@@ -1,6 +1,6 @@
 //! Programs that read text and print text.
 
-use super::super::judge::scripts;
+use super::super::judge::{files, scripts};
 use super::Class::{Reads, Reveals, Runs};
 use super::Role::{Data, Glob, List, Read, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes, takes_named};
@@ -219,7 +219,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                  --speed-large-files",
             ),
         ])
-        .operands(&[Read]),
+        .operands(&[Read])
+        .check(files::diff),
     program("cmp", Reads, "compares two files")
         .options(&[
             takes("-i --ignore-initial -n --bytes", Data),

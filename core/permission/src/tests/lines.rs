@@ -144,3 +144,39 @@ fn whatever_is_there_is_not_read() {
         assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
     }
 }
+
+#[test]
+fn lines_of_every_day_run_confined_and_what_they_resemble_asks() {
+    assert_decisions(
+        &confined(),
+        &[
+            ("dotnet build -c Release", Decision::Allow),
+            ("swift test -c release", Decision::Allow),
+            ("xcodebuild -scheme App -configuration Release build", Decision::Allow),
+            ("docker build --target production -t app .", Decision::Allow),
+            ("dotnet publish -c Release", Decision::Ask),
+            ("npx tool -c deploy", Decision::Ask),
+            ("npx tool --mode x release", Decision::Ask),
+            ("npx jest --coverage --runInBand -t 'parses dates'", Decision::Allow),
+            ("npx vitest --run src/a.test.ts", Decision::Allow),
+            ("apt list --installed", Decision::Allow),
+            ("apt install jq", Decision::Ask),
+            ("git rebase main", Decision::Allow),
+            ("git rebase -i HEAD~3", Decision::Allow),
+            ("git rebase -x ./evil main", Decision::Ask),
+            ("git rebase --onto main a b", Decision::Ask),
+        ],
+    );
+}
+
+#[test]
+fn folders_are_compared_in_a_sandbox_only() {
+    let lines = ["diff -r . src", "diff -N . src", "diff src/ lib", "diff --from-file . a"];
+    for line in lines {
+        let decided = |context: &Context| decide(&Call::shell(line), context).decision;
+        assert_eq!(decided(&Context::new("/srv/repo")), Decision::Ask, "{line}");
+        assert_eq!(decided(&confined()), Decision::Allow, "{line}");
+    }
+    let context = Context::new("/srv/repo");
+    assert_decisions(&context, &[("diff -u a.txt src/b.txt", Decision::Allow)]);
+}

@@ -17,6 +17,10 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> bool {
     }
     let (folders, files): (BTreeSet<String>, BTreeSet<String>) =
         lost.iter().cloned().partition(|path| path.ends_with('/'));
+    // git names no files that were there, and are not, in answer to a pattern.
+    if files.iter().any(|path| path.contains("**/")) {
+        return false;
+    }
     for folder in &folders {
         if !is_kept(io, &root, folder).await {
             return false;
