@@ -197,28 +197,16 @@ pub(super) fn is_unknown(name: &str) -> bool {
     effect(name, Scope::Program) != Effect::Harmless
 }
 
-/// Beginnings of addresses of servers that a program changes.
-const SERVERS: [&str; 10] = [
-    "postgres",
-    "mysql",
-    "mariadb",
-    "mongodb",
-    "redis",
-    "rediss",
-    "sqlserver",
-    "amqp",
-    "ssh:",
-    "tcp:",
-];
-
 /// Whether a value makes programs work on a server that others use.
 fn names_server(name: &str, value: &str) -> bool {
     const PARTS: [&str; 7] = ["PG", "MYSQL", "POSTGRES", "DB_", "DATABASE", "REDIS", "MONGO"];
-    let of_database = name.ends_with("HOST") && PARTS.iter().any(|part| name.contains(part));
+    let names_host = name.ends_with("HOST") || name.ends_with("HOSTADDR") || name == "PGSERVICE";
+    let of_database = names_host && PARTS.iter().any(|part| name.contains(part));
     let is_production = matches!(value, "production" | "prod")
         && matches!(name, "RAILS_ENV" | "RACK_ENV" | "APP_ENV");
-    let is_server = SERVERS.iter().any(|begin| value.starts_with(begin));
-    is_server && network::is_server_elsewhere(value)
+    let is_remote = ["ssh:", "tcp:"].iter().any(|begin| value.starts_with(begin));
+    is_remote && network::is_server_elsewhere(value)
+        || network::is_database_elsewhere(value)
         || of_database && !network::is_this_machine(value)
         || is_production
 }

@@ -381,6 +381,7 @@ impl<'c> Judge<'c> {
             self.runs_file(path);
             let finding = tasks::run_file(path, &args[1..], &self.places);
             self.consider(finding);
+            self.reaches_database(name, args);
             if programs::find(name).is_some() {
                 let mut words = args.to_vec();
                 words[0] = Arg::exact(name);
@@ -404,6 +405,7 @@ impl<'c> Judge<'c> {
                 let reason = format!("there is no rule for `{name}`");
                 let finding = Finding::containable(Rule::UnknownProgram, reason);
                 self.add(Finding { containable: !leaves, lasting: leaves, ..finding });
+                self.reaches_database(name, args);
                 let folded = name.to_lowercase();
                 let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
                 if folded != name && programs::find(folded).is_some() {
@@ -439,7 +441,11 @@ impl<'c> Judge<'c> {
         self.commands[at].class = Some(program.class);
         self.commands[at].about = program.about;
         let class = program.class;
-        self.seen.built |= class == Class::Builds || class == Class::Runs;
+        let runs = class == Class::Builds || class == Class::Runs;
+        self.seen.built |= runs;
+        if runs {
+            self.reaches_database(name, args);
+        }
         self.seen.reaches |= matches!(class, Class::Records | Class::Reports | Class::Queries);
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
@@ -551,8 +557,17 @@ impl<'c> Judge<'c> {
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
         let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
         let leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
-        let containable = class.is_containable() && !leaves;
+        // Some take the beginning of a name: `npm publi`.
+        let begins = |name: &str| !word.text.is_empty() && name.starts_with(&word.text);
+        let mut listed = parsed.program.every_subcommand();
+        let shortened =
+            listed.any(|sub| !sub.class.is_containable() && entry::words(sub.names).any(begins));
+        let containable = class.is_containable() && !leaves && !shortened;
         self.about(parsed, class.decision(), containable, class.sentence());
+        // Some run a program of the project: `yarn vercel`.
+        if let Some(at) = parsed.rest.filter(|_| matches!(parsed.name, "yarn" | "pnpm" | "bun")) {
+            self.forbidding(|judge| judge.runner(&parsed.args[at..]));
+        }
     }
 }
 

@@ -178,6 +178,12 @@ fn stages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, untracked: bool, ignor
     });
 }
 
+/// `git stash branch`: it makes a branch and switches to it.
+pub(crate) fn stash_branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let is_new = |name: &&Arg| name.known().is_some_and(|name| !push::is_protected(name));
+    judge.seen.switched |= !parsed.operands.first().is_some_and(is_new);
+}
+
 /// `git stash`: what is not tracked goes into git's objects, secrets too.
 pub(crate) fn stash(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !parsed.program.has_subcommands() {
@@ -485,6 +491,8 @@ pub(crate) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.takes_edits_back();
     }
     let steps = parsed.has(&["--continue", "--abort"]);
+    // A second word is a branch to switch to, and the last step switches back to the branch.
+    judge.seen.switched |= parsed.operands.len() > 1 || judge.context.git_branch.is_none();
     let operands = parsed.known_operands();
     let is_known = match operands.as_deref() {
         Some([remote, branch]) => REMOTES.contains(remote) && MAIN_BRANCHES.contains(branch),

@@ -36,14 +36,15 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let is_here = |arg: &&Arg| arg.known().is_some_and(is_this_machine);
     // An address or a list of settings names a host, too.
     let by_name = parsed.name.starts_with("mongo") || parsed.name == "cqlsh";
+    let is_postgres = ["p", "createdb", "dropdb"].iter().any(|name| parsed.name.starts_with(name));
     let names_host = |arg: &Arg| {
         let text = arg.text.as_str();
         let host = text.split(['/', ':']).next().unwrap_or_default();
         let is_host = by_name && !text.starts_with('-') && text.contains(['/', ':', '.']);
         is_server_elsewhere(text)
             || is_host && !text.contains("://") && !is_this_machine(host)
-            || text.contains("host=")
-            || text.contains("hostaddr=")
+            || names_host_in_settings(text)
+            || is_postgres && hides_host(text)
             || arg.opaque_start()
     };
     let containable = hosts.iter().all(is_here) && !parsed.args.iter().any(names_host);
@@ -52,17 +53,61 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.add(Finding { containable, lasting: !containable, ..Finding::ask(rule, reason) });
 }
 
-/// Whether this names the machine itself, or a socket on it.
-pub(crate) fn is_this_machine(host: &str) -> bool {
-    matches!(host, "" | "localhost" | "127.0.0.1" | "::1" | "[") || host.starts_with('/')
+/// Whether settings of a connection name a host: `host = db1`, `hostaddr=…`, `service=…`.
+fn names_host_in_settings(text: &str) -> bool {
+    let packed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    ["host=", "hostaddr=", "service="].iter().any(|setting| packed.contains(setting))
+}
+
+/// Whether `-h` stands behind other letters of one word: `-qhdb1`.
+fn hides_host(word: &str) -> bool {
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+    let behind =
+        letters.map(|letters| letters.trim_start_matches(|c| "AaEeHlnqsStXxz1wW".contains(c)));
+    behind.is_some_and(|behind| behind.starts_with('h') && Some(behind) != letters)
+}
+
+/// Whether these name the machine itself, or a socket on it. Some programs take several hosts.
+pub(crate) fn is_this_machine(hosts: &str) -> bool {
+    let is_here = |host: &str| {
+        matches!(host, "" | "localhost" | "127.0.0.1" | "::1" | "[") || host.starts_with('/')
+    };
+    hosts.split(',').all(is_here)
 }
 
 /// Whether an address names a server on another machine.
 pub(crate) fn is_server_elsewhere(address: &str) -> bool {
     let Some((_, rest)) = address.split_once("://") else { return false };
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    !host.starts_with("[::1]") && !is_this_machine(host.split(':').next().unwrap_or_default())
+    let hosts = authority.rsplit('@').next().unwrap_or_default();
+    let is_here = |host: &str| {
+        host.starts_with("[::1]") || is_this_machine(host.split(':').next().unwrap_or_default())
+    };
+    !hosts.split(',').all(is_here) || names_host_in_settings(rest)
+}
+
+/// Beginnings of the schemes of databases and brokers.
+const DATABASES: [&str; 9] =
+    ["postgres", "mysql", "mariadb", "mongodb", "redis", "rediss", "sqlserver", "mssql", "amqp"];
+
+/// Whether a word has the address of a database on another machine in it.
+pub(crate) fn is_database_elsewhere(word: &str) -> bool {
+    let Some((before, _)) = word.split_once("://") else { return false };
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+    let begin = before.trim_end_matches(of_scheme).len();
+    let scheme = before[begin..].to_lowercase();
+    DATABASES.iter().any(|known| scheme.starts_with(known)) && is_server_elsewhere(&word[begin..])
+}
+
+impl Judge<'_> {
+    /// Asks about a program that may change a database that others use.
+    pub(super) fn reaches_database(&mut self, name: &str, args: &[Arg]) {
+        if args.iter().any(|arg| is_database_elsewhere(arg.guessed())) {
+            let rule = Rule::Program(name.to_owned());
+            let reason = format!("`{name}` gets a database that is not on this machine");
+            self.add(Finding::ask(rule, reason).for_good());
+        }
+    }
 }
 
 /// Whether the words of a program that fetches may carry something away: they are put together when

@@ -20,7 +20,10 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let text = operand.known().unwrap_or_default();
         match text.split_once('=') {
             Some((name, value)) if VARIABLES.contains(&name) && is_word(value) => {}
-            Some(_) => judge.ask_held(parsed, "gets a variable that may change what it runs"),
+            Some((_, value)) => {
+                let what = "gets a variable that may change what it runs";
+                judge.about(parsed, Decision::Ask, !leaves_the_machine(value), what);
+            }
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
                 let shown = shown(&operand.text);
@@ -37,7 +40,8 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// Beginnings of words that say that a task sends something away, changes what others use, or changes a
 /// database.
-const LEAVES: [&str; 13] = [
+const LEAVES: [&str; 14] = [
+    "sonatype",
     "deploy",
     "publish",
     "release",
@@ -57,6 +61,9 @@ const LEAVES_AS_A_WORD: [&str; 4] = ["prod", "push", "ship", "apply"];
 /// Words that say beside the word for a database that its data are lost.
 const LOSES_DATA: [&str; 5] = ["drop", "reset", "purge", "wipe", "truncate"];
 
+/// What the name of a task ends with that sends something away: `appengineDeploy`.
+const LEAVES_AT_THE_END: [&str; 4] = ["Deploy", "Publish", "Upload", "Promote"];
+
 /// Whether the name of a task or script says that it sends something away.
 pub(super) fn leaves_the_machine(name: &str) -> bool {
     let lower = name.to_lowercase();
@@ -64,6 +71,7 @@ pub(super) fn leaves_the_machine(name: &str) -> bool {
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     name.contains(HOLE)
         || has(&["db", "database"]) && has(&LOSES_DATA)
+        || LEAVES_AT_THE_END.iter().any(|end| name.ends_with(end))
         || words.iter().any(|word| {
             LEAVES.iter().any(|begin| word.starts_with(begin))
                 || LEAVES_AS_A_WORD.contains(word)
@@ -81,16 +89,23 @@ fn is_source(name: &str) -> bool {
     SOURCES.iter().any(|end| name.ends_with(end))
 }
 
+/// Names of files that say nothing of what they do; their folder does.
+const ENTRIES: [&str; 6] = ["index", "main", "__main__", "cli", "run", "mod"];
+
 /// Whether the name of a script says that it leaves the machine, and does not test what does.
 fn leaves_as_script(path: &str) -> bool {
-    let name = paths::file_name(path);
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split('.').next().unwrap_or(name);
+    let name = if ENTRIES.contains(&stem) { paths::file_name(folder) } else { name };
     leaves_the_machine(name) && !name.contains("test")
 }
 
-/// Whether one of these words is the name of a task that leaves the machine. Options, and paths that
-/// a task gets, are no names.
+/// Whether one of these words is the name of a task that leaves the machine. Options, paths that
+/// a task gets, and words behind `--` where a task stands before it, are no names.
 pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
-    let mut own = args.iter().take_while(|arg| arg.text != "--").peekable();
+    let is_word = |arg: &Arg| !arg.text.starts_with('-');
+    let mut own = args.iter().peekable();
+    let mut has_task = false;
     let is_name = |text: &str| {
         let is_target = text.starts_with("//");
         !text.starts_with('-') && (is_target || !text.contains('/')) && !is_source(text)
@@ -98,12 +113,22 @@ pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
     while let Some(arg) = own.next() {
         let is_mode = CHOOSE_MODE.contains(&arg.text.as_str());
         own.next_if(|value| is_mode && MODES.contains(&value.text.to_lowercase().as_str()));
-        if is_name(&arg.text) && leaves_the_machine(&arg.text) {
+        if arg.text == "--" && has_task {
+            return false;
+        }
+        has_task |= is_word(arg);
+        // `nx run-many --target=deploy`
+        let given = arg.text.split_once('=').filter(|(name, _)| NAME_TASKS.contains(name));
+        let name = given.map_or(arg.text.as_str(), |(_, task)| task);
+        if is_name(name) && leaves_the_machine(name) {
             return true;
         }
     }
     false
 }
+
+/// Options whose value is the name of a task.
+const NAME_TASKS: [&str; 5] = ["-t", "--target", "--targets", "--task", "--tasks"];
 
 /// Options of compilers and bundlers that choose how they build.
 const CHOOSE_MODE: [&str; 7] =
@@ -250,9 +275,9 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(at) = parsed.args.iter().position(|arg| is_onloop(&arg.text)) {
         judge.command(&[&[Arg::exact("onloop")], &parsed.args[at + 1..]].concat(), None);
     }
-    let module = parsed.args.iter().position(|arg| arg.text == "-m");
-    if let Some(at) = module.filter(|_| parsed.name.starts_with("py")) {
-        judge.runner(&parsed.args[at + 1..]);
+    let is_python = parsed.name.starts_with("py");
+    if let Some(module) = python_module(parsed.args).filter(|_| is_python) {
+        judge.runner(&module);
     } else {
         // Behind options it is not known which file is run: every one counts.
         let first = parsed.args.first();
@@ -263,6 +288,8 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.runs_file(file.guessed());
             containable &= !leaves_as_script(&file.text);
         }
+        // `node ./deploy` runs `deploy.js`.
+        containable &= !(has_file && leaves_as_script(&parsed.args[0].text));
         // A database of the project is on this machine.
         let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
         containable &= !(parsed.args.iter().any(migrates)
@@ -277,6 +304,32 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.seen.unseen |= !has_file && !parsed.args.iter().any(|arg| arg.text.len() > 2);
     }
     judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());
+}
+
+/// The module that Python runs, and its arguments: `-m NAME`, also behind other letters and in one word.
+fn python_module(args: &[Arg]) -> Option<Vec<Arg>> {
+    let mut rest = args;
+    while let [first, behind @ ..] = rest {
+        let letters = first.text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        let at = letters.find(['m', 'c', 'W', 'X']);
+        let (value, is_module) = match at {
+            Some(at) => (&letters[at + 1..], letters[at..].starts_with('m')),
+            None => ("-", false),
+        };
+        if at.is_some_and(|at| letters[at..].starts_with('c')) {
+            return None;
+        }
+        match (is_module, value.is_empty()) {
+            (true, true) => return Some(behind.to_vec()),
+            (true, false) => {
+                let module = Arg { text: value.to_owned(), ..first.clone() };
+                return Some([&[module], behind].concat());
+            }
+            (false, true) => rest = behind.get(1..).unwrap_or_default(),
+            (false, false) => rest = behind,
+        }
+    }
+    None
 }
 
 /// Options of runners that take the next word.
@@ -359,7 +412,7 @@ pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 impl Judge<'_> {
     /// Judges the command of a runner. Its program is a package, perhaps with a scope and a version.
-    fn runner(&mut self, args: &[Arg]) {
+    pub(super) fn runner(&mut self, args: &[Arg]) {
         let Some((first, rest)) = args.split_first() else { return };
         let mut first = first.clone();
         if is_onloop(&first.text) {

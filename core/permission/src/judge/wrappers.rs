@@ -136,7 +136,7 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 }
 
 /// Options of xargs that take their value from the next word.
-const XARGS_VALUES: [&str; 19] = [
+const XARGS_VALUES: [&str; 18] = [
     "-I",
     "-n",
     "-P",
@@ -149,7 +149,6 @@ const XARGS_VALUES: [&str; 19] = [
     "-R",
     "--max-args",
     "--max-procs",
-    "--max-lines",
     "--delimiter",
     "--arg-file",
     "--replace-str",

@@ -418,7 +418,9 @@ const RECORDING: &[ProgramEntry] = &[
             program("apply pop", Records, "brings changes back")
                 .operands(&[Object])
                 .options(&[plain("--index -q --quiet")]),
-            program("branch", Records, "brings changes back on a branch").operands(&[Data]),
+            program("branch", Records, "brings changes back on a branch")
+                .operands(&[Data])
+                .check(git::stash_branch),
             program("drop clear", Discards, "forgets what was put aside")
                 .operands(&[Data])
                 .any_options(),

@@ -260,13 +260,18 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         "publishes packages",
     )
     .any_options()
-    .subcommands(&[program(
-        "run list ls check status build test add bootstrap exec changed diff lint",
-        Runs,
-        "builds packages",
-    )
-    .any_options()
-    .check(tasks::task)])
+    .subcommands(&[
+        program(
+            "run list ls check status build test add bootstrap changed diff lint",
+            Runs,
+            "builds packages",
+        )
+        .any_options()
+        .check(tasks::task),
+        program("exec", Runs, "runs a program in each package")
+            .any_options()
+            .check(tasks::runner),
+    ])
     .otherwise(Publishes),
     program("prisma", Runs, "works with a database")
         .any_options()

@@ -33,6 +33,9 @@ const PROTECTED: [&str; 23] = [
     "hotfix",
 ];
 
+/// Those that say so as any part of a name.
+const PROTECTED_ANYWHERE: [&str; 6] = ["main", "master", "prod", "production", "live", "staging"];
+
 /// `git push`: where to, what over what, and whether it is forced.
 pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let lease = parsed.has(&["--force-with-lease"]);
@@ -174,9 +177,11 @@ fn short(name: &str) -> &str {
 /// Whether others build on a branch of this name, or it is deployed.
 pub(super) fn is_protected(name: &str) -> bool {
     let name = short(name).to_lowercase();
-    let first = name.split('/').next().unwrap_or_default();
-    // `feature/live-search` is about one; `live-eu` and `release/1` are.
+    let mut parts = name.split('/');
+    let first = parts.next().unwrap_or_default();
+    // `feature/live-search` is about one; `live-eu`, `release/1` and `env/production` are.
     first.split(['-', '_', '.']).any(|word| PROTECTED.contains(&word))
+        || parts.any(|part| PROTECTED_ANYWHERE.contains(&part))
 }
 
 /// `42` of `issue-42` and `issue-42-title`.
