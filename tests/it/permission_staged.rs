@@ -1,4 +1,4 @@
-//! What `git add` and `git commit -a` would take is asked of git.
+//! What `git add` and `git commit -a` would take, and what a push would reach, is asked of git.
 
 use crate::workspace::Workspace;
 
@@ -73,6 +73,38 @@ fn what_git_does_not_say_is_asked_about() {
     let (decision, why) = judged(&project, "git add .");
     assert_eq!(decision, "ask");
     assert!(why.starts_with("it is not known what this would stage: git says: "), "{why}");
+}
+
+#[test]
+fn a_push_is_judged_by_the_remotes_tags_and_branches_that_git_knows() {
+    let project = Workspace::git();
+    project.git_says(&["switch", "--quiet", "--create", "topic"]);
+    project.git_says(&["tag", "beta1"]);
+    let asks = |line: &str, why: &str| {
+        assert_eq!(judged(&project, line), ("ask".to_owned(), why.to_owned()), "{line}");
+    };
+    let missing = |name: &str| {
+        format!("this repository has no remote `{name}`, so that git takes a folder of this name")
+    };
+    asks("git push upstream topic", &missing("upstream"));
+    asks("git pull origin main", &missing("origin"));
+    project.git_says(&["remote", "add", "origin", "https://example.org/shop.git"]);
+    for line in ["git push -u origin topic", "git push", "git fetch origin", "git pull --rebase"] {
+        assert_eq!(judged(&project, line), allowed(), "{line}");
+    }
+    asks("git push origin beta1", "it pushes the tag `beta1`");
+    for (name, value) in [
+        ("push.default", "upstream"),
+        ("branch.topic.remote", "origin"),
+        ("branch.topic.merge", "refs/heads/main"),
+    ] {
+        project.git_says(&["config", name, value]);
+    }
+    project.git_says(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    asks("git push", "it pushes the protected branch `main`");
+    let unknown = "it is not known which branch of the remote it pushes to";
+    asks("git switch -c other origin/main && git push", unknown);
+    assert_eq!(judged(&project, "git push origin topic"), allowed());
 }
 
 #[test]

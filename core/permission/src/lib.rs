@@ -193,6 +193,11 @@ pub fn names_secret(path: &str, context: &Context) -> bool {
     context.places.class(path) == paths::PathClass::Secret
 }
 
+/// Whether others build on a branch of this name, or it is deployed, so that a push to it asks.
+pub fn is_protected_branch(name: &str) -> bool {
+    judge::git::is_protected(name)
+}
+
 fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, Losses) {
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));

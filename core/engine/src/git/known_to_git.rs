@@ -5,6 +5,7 @@ use onloop_permission::{Call, Context, Decision, Ruling};
 use onloop_syntax::text;
 
 mod folders;
+mod remotes;
 mod staged;
 mod unchanged;
 
@@ -27,12 +28,19 @@ pub async fn look(
     if ruling.decision == Decision::Deny {
         return ruling;
     }
+    let asked = |ruling: Ruling, reason: String| {
+        let reason = text::one_line(&reason);
+        Ruling { decision: Decision::Ask, lasting: true, reason, ..ruling }
+    };
     match staged::learn(io, call, context).await {
+        Ok(false) if ruling.decision == Decision::Allow => {
+            match remotes::question(io, call, context, &ruling).await {
+                Some(reason) => asked(ruling, reason),
+                None => ruling,
+            }
+        }
         Ok(false) => ruling,
         Ok(true) => judge(call, context),
-        Err(failure) => {
-            let reason = format!("it is not known what this would stage: {failure}");
-            Ruling { decision: Decision::Ask, reason: text::one_line(&reason), ..ruling }
-        }
+        Err(failure) => asked(ruling, format!("it is not known what this would stage: {failure}")),
     }
 }

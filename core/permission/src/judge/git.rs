@@ -2,7 +2,7 @@
 
 mod push;
 
-pub(crate) use push::push;
+pub(crate) use push::{is_protected, push};
 
 use super::entry::ParsedArgs;
 use super::{Judge, Staging};
@@ -143,7 +143,7 @@ pub(crate) fn switch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let made = parsed.values(&["-b", "-c", "--create"]);
     let current = judge.context.git_branch.as_deref();
     let stays = matches!(parsed.operands.as_slice(), [only] if only.known() == current);
-    let is_new = !made.is_empty() && !made.iter().any(|name| push::is_protected(&name.text));
+    let is_new = !made.is_empty() && !made.iter().any(|name| is_protected(&name.text));
     judge.seen.switched |= !is_new && !stays;
 }
 
@@ -180,7 +180,7 @@ fn stages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, untracked: bool, ignor
 
 /// `git stash branch`: it makes a branch and switches to it.
 pub(crate) fn stash_branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let is_new = |name: &&Arg| name.known().is_some_and(|name| !push::is_protected(name));
+    let is_new = |name: &&Arg| name.known().is_some_and(|name| !is_protected(name));
     judge.seen.switched |= !parsed.operands.first().is_some_and(is_new);
 }
 
@@ -402,7 +402,7 @@ pub(crate) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             !name.is_empty() && !name.starts_with('-') && !name.contains([':', '\\', ' '])
         })
     });
-    let protected = deletes && parsed.operands.iter().any(|arg| push::is_protected(&arg.text));
+    let protected = deletes && parsed.operands.iter().any(|arg| is_protected(&arg.text));
     if !named || protected {
         judge.classified(Class::Changes, parsed);
     }

@@ -175,7 +175,7 @@ fn short(name: &str) -> &str {
 }
 
 /// Whether others build on a branch of this name, or it is deployed.
-pub(super) fn is_protected(name: &str) -> bool {
+pub(crate) fn is_protected(name: &str) -> bool {
     let name = short(name).to_lowercase();
     let mut parts = name.split('/');
     let first = parts.next().unwrap_or_default();

@@ -1,0 +1,101 @@
+//! Pushes and fetches whose target only git knows.
+
+use crate::git::hardened;
+use onloop_effect::Io;
+use onloop_permission::{Call, Context, Ruling, explain, is_protected_branch};
+use onloop_syntax::{limits, text};
+
+/// Commands of git that contact a remote.
+const REACH: [&str; 3] = ["git push", "git fetch", "git pull"];
+/// Commands that change what the next push without a name pushes, or where to.
+const RETARGET: [&str; 3] = ["git switch", "git checkout", "git branch"];
+/// Values of `push.default` with which a branch is pushed to another name than its own.
+const OTHER_NAMES: [&str; 3] = ["upstream", "tracking", "matching"];
+/// Names that the engine takes for remotes; without such a remote git takes a folder of this name.
+const REMOTES: [&str; 2] = ["origin", "upstream"];
+
+/// Why a person must decide about an allowed call that contacts a remote; `None` if git knows of nothing.
+pub(super) async fn question(
+    io: &Io,
+    call: &Call,
+    context: &Context,
+    ruling: &Ruling,
+) -> Option<String> {
+    let reaches = |name: &String| REACH.contains(&name.as_str());
+    if !ruling.commands.iter().any(|command| reaches(&command.name)) {
+        return None;
+    }
+    let place = Place { io, folder: &context.places.cwd };
+    let commands = explain(call, context).commands;
+    let retargets = commands.iter().any(|command| RETARGET.contains(&command.name.as_str()));
+    for command in commands.iter().filter(|command| reaches(&command.name)) {
+        let (_, verb) = command.name.split_once(' ').unwrap_or_default();
+        let mut words = command.words.iter().skip_while(|word| *word != verb).skip(1);
+        let operands: Vec<&str> = words.by_ref().filter_map(|word| operand(word)).collect();
+        if let Some(reason) = place.no_remote(&operands).await {
+            return Some(reason);
+        }
+        let reason = match operands.get(1..).unwrap_or_default() {
+            _ if verb != "push" => None,
+            [] => place.bare_push(retargets).await,
+            refs => place.tag(refs).await,
+        };
+        if reason.is_some() {
+            return reason;
+        }
+    }
+    None
+}
+
+fn operand(word: &str) -> Option<&str> {
+    (!word.starts_with('-')).then_some(word)
+}
+
+struct Place<'p> {
+    io: &'p Io,
+    folder: &'p str,
+}
+
+impl Place<'_> {
+    /// Lines that git answers; none where it refuses.
+    async fn says(&self, words: &[&str]) -> Vec<String> {
+        let said =
+            hardened::says(self.io, self.folder, words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
+        let said = said.unwrap_or_default();
+        String::from_utf8_lossy(&said).lines().map(text::one_line).collect()
+    }
+
+    async fn no_remote(&self, words: &[&str]) -> Option<String> {
+        let named: Vec<&&str> = words.iter().filter(|word| REMOTES.contains(word)).collect();
+        if named.is_empty() {
+            return None;
+        }
+        let known = self.says(&["remote"]).await;
+        let missing = named.into_iter().find(|name| !known.iter().any(|known| known == **name))?;
+        Some(format!(
+            "this repository has no remote `{missing}`, so that git takes a folder of this name"
+        ))
+    }
+
+    async fn bare_push(&self, retargets: bool) -> Option<String> {
+        let names = self.says(&["config", "--get", "push.default"]).await;
+        if retargets && names.iter().any(|name| OTHER_NAMES.contains(&name.as_str())) {
+            return Some("it is not known which branch of the remote it pushes to".to_owned());
+        }
+        let target = self.says(&["rev-parse", "--abbrev-ref", "@{push}"]).await;
+        let (_, branch) = target.first()?.split_once('/')?;
+        is_protected_branch(branch).then(|| format!("it pushes the protected branch `{branch}`"))
+    }
+
+    async fn tag(&self, refs: &[&str]) -> Option<String> {
+        let plain = refs.iter().filter(|name| !name.contains(':'));
+        let names: Vec<String> = plain.map(|name| format!("refs/tags/{name}")).collect();
+        if names.is_empty() {
+            return None;
+        }
+        let words = ["for-each-ref", "--format=%(refname:short)", "--"].into_iter();
+        let words: Vec<&str> = words.chain(names.iter().map(String::as_str)).collect();
+        let tag = self.says(&words).await.into_iter().next()?;
+        Some(format!("it pushes the tag `{tag}`"))
+    }
+}
