@@ -86,7 +86,9 @@ fn a_push_is_judged_by_the_remotes_tags_and_branches_that_git_knows() {
     let missing = |name: &str| {
         format!("this repository has no remote `{name}`, so that git takes a folder of this name")
     };
-    asks("git push upstream topic", &missing("upstream"));
+    assert_eq!(judged(&project, "git add -u && git push upstream topic"), allowed());
+    asks("mkdir upstream && git push upstream topic", &missing("upstream"));
+    project.write("origin/HEAD", "ref: refs/heads/main\n");
     asks("git pull origin main", &missing("origin"));
     project.git_says(&["remote", "add", "origin", "https://example.org/shop.git"]);
     for line in ["git push -u origin topic", "git push", "git fetch origin", "git pull --rebase"] {

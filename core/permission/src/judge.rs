@@ -557,8 +557,8 @@ impl<'c> Judge<'c> {
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
         let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
         let leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
-        // Some take the beginning of a name: `npm publi`.
-        let begins = |name: &str| !word.text.is_empty() && name.starts_with(&word.text);
+        // npm takes the beginning of a name: `npm publi`.
+        let begins = |name: &str| parsed.name == "npm" && name.starts_with(&word.text);
         let mut listed = parsed.program.every_subcommand();
         let shortened =
             listed.any(|sub| !sub.class.is_containable() && entry::words(sub.names).any(begins));

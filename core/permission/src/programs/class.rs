@@ -108,7 +108,7 @@ impl Class {
     }
 
     /// Whether a program of this class changes nothing by itself.
-    pub(crate) fn only_reads(self) -> bool {
+    pub fn only_reads(self) -> bool {
         matches!(
             self,
             Class::Prints | Class::Reads | Class::Queries | Class::Wraps | Class::Describes

@@ -2,7 +2,7 @@
 
 use crate::git::hardened;
 use onloop_effect::Io;
-use onloop_permission::{Call, Context, Ruling, explain, is_protected_branch};
+use onloop_permission::{Call, Class, Context, Ruling, explain, is_protected_branch};
 use onloop_syntax::{limits, text};
 
 /// Commands of git that contact a remote.
@@ -11,6 +11,8 @@ const REACH: [&str; 3] = ["git push", "git fetch", "git pull"];
 const RETARGET: [&str; 3] = ["git switch", "git checkout", "git branch"];
 /// Values of `push.default` with which a branch is pushed to another name than its own.
 const OTHER_NAMES: [&str; 3] = ["upstream", "tracking", "matching"];
+/// Commands of git that make no folder in the checkout.
+const IN_PLACE: [&str; 4] = ["git add", "git commit", "git push", "git fetch"];
 /// Names that the engine takes for remotes; without such a remote git takes a folder of this name.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
 
@@ -28,11 +30,15 @@ pub(super) async fn question(
     let place = Place { io, folder: &context.places.cwd };
     let commands = explain(call, context).commands;
     let retargets = commands.iter().any(|command| RETARGET.contains(&command.name.as_str()));
+    let makes_folders = commands.iter().any(|command| {
+        let only_reads = command.class.is_some_and(Class::only_reads);
+        !only_reads && !IN_PLACE.contains(&command.name.as_str())
+    });
     for command in commands.iter().filter(|command| reaches(&command.name)) {
         let (_, verb) = command.name.split_once(' ').unwrap_or_default();
         let mut words = command.words.iter().skip_while(|word| *word != verb).skip(1);
         let operands: Vec<&str> = words.by_ref().filter_map(|word| operand(word)).collect();
-        if let Some(reason) = place.no_remote(&operands).await {
+        if let Some(reason) = place.no_remote(&operands, makes_folders).await {
             return Some(reason);
         }
         let reason = match operands.get(1..).unwrap_or_default() {
@@ -65,13 +71,18 @@ impl Place<'_> {
         String::from_utf8_lossy(&said).lines().map(text::one_line).collect()
     }
 
-    async fn no_remote(&self, words: &[&str]) -> Option<String> {
+    /// Without a remote of a name, git takes a folder of this name, and runs its hooks.
+    async fn no_remote(&self, words: &[&str], makes_folders: bool) -> Option<String> {
         let named: Vec<&&str> = words.iter().filter(|word| REMOTES.contains(word)).collect();
         if named.is_empty() {
             return None;
         }
         let known = self.says(&["remote"]).await;
         let missing = named.into_iter().find(|name| !known.iter().any(|known| known == **name))?;
+        let folder = format!("{}/{missing}", self.folder);
+        if !makes_folders && self.io.stat(&folder).await.is_err() {
+            return None;
+        }
         Some(format!(
             "this repository has no remote `{missing}`, so that git takes a folder of this name"
         ))
