@@ -4,6 +4,7 @@ mod background;
 mod client_rules;
 mod driving;
 mod escalation;
+mod git_hooks;
 mod goal;
 mod hosts;
 mod keep;

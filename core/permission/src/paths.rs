@@ -78,6 +78,8 @@ pub struct Places {
     pub would_stage: BTreeSet<String>,
     /// Absolute folders below the root in which git uses the repository of the root.
     pub plain_folders: BTreeSet<String>,
+    /// Absolute files and folders of the checkout that git runs as hooks.
+    pub git_hooks: BTreeSet<String>,
     /// Folders of files that the client itself names and keeps in the home folder: plans, memory, results
     /// of tools. `*` stands for one name.
     pub client_files: Vec<String>,
@@ -101,6 +103,8 @@ pub(super) enum PathClass {
     Repository,
     /// Git's own folder: hooks and configuration in it are executed.
     Git,
+    /// A hook of git among the files of the repository.
+    GitHook,
     /// Decides what agents, hooks and this engine may do.
     Control,
     /// Executed by tools or servers without anybody starting it.
@@ -151,6 +155,7 @@ impl Places {
             asks_git: false,
             would_stage: BTreeSet::new(),
             plain_folders: BTreeSet::new(),
+            git_hooks: BTreeSet::new(),
             client_files: Vec::new(),
             links: BTreeMap::new(),
         }
@@ -204,7 +209,10 @@ impl Places {
                 };
                 match class {
                     PathClass::Repository => target,
-                    PathClass::Secret | PathClass::Git | PathClass::Control => class,
+                    PathClass::Secret
+                    | PathClass::Git
+                    | PathClass::GitHook
+                    | PathClass::Control => class,
                     _ if target == PathClass::Repository => class,
                     _ => target,
                 }
@@ -228,6 +236,9 @@ impl Places {
         }
         if self.client_files.iter().any(|folder| below_pattern(&lower, folder)) {
             return PathClass::ClientFile;
+        }
+        if self.git_hooks.iter().any(|hooks| below_any_case(&lower, hooks).is_some()) {
+            return PathClass::GitHook;
         }
         let root = self.root.as_deref();
         if let Some(inside) = root.and_then(|root| below_any_case(&lower, root)) {
@@ -320,6 +331,13 @@ impl Places {
         let lower = self.absolute(path).to_lowercase();
         let is_folder =
             |folder: &str| lower.strip_suffix(folder).is_some_and(|above| above.ends_with('/'));
+        if self
+            .git_hooks
+            .iter()
+            .any(|hooks| below_any_case(&hooks.to_lowercase(), &lower).is_some())
+        {
+            return true;
+        }
         let mut entries = CONTROL.iter().chain(AUTOMATION);
         entries.any(|entry| entry.match_indices('/').any(|(at, _)| is_folder(&entry[..at])))
     }
@@ -399,8 +417,9 @@ impl Places {
         let class = self.class(path);
         use Access::{List, Read, Run, Write};
         use PathClass::{
-            Automation, ClientFile, Control, DanglingLink, Device, Endless, Git, Home, Outside,
-            OwnState, OwnTemporary, Packages, Repository, Secret, State, Stream, Temporary,
+            Automation, ClientFile, Control, DanglingLink, Device, Endless, Git, GitHook, Home,
+            Outside, OwnState, OwnTemporary, Packages, Repository, Secret, State, Stream,
+            Temporary,
         };
         let asks = |rule, what: &str| asks(rule, format!("`{path}` {what}"));
         let denies = |rule, what: &str| denies(rule, format!("`{path}` {what}"));
@@ -413,7 +432,7 @@ impl Places {
             (Temporary | OwnTemporary | ClientFile | Home | Outside, Run) => {
                 asks(PathRule::Outside, "is outside the repository, and code is taken from it")
             }
-            (Packages | Control | Automation, Run) => None,
+            (Packages | Control | Automation | GitHook, Run) => None,
             (Outside, List | Read) if self.is_around(path) => containable(
                 PathRule::Outside,
                 format!("`{path}` holds the checkout and what is beside it"),
@@ -431,7 +450,8 @@ impl Places {
             (Control, Read) if !self.is_inside(path) => {
                 asks(PathRule::Home, "configures an agent, outside the repository")
             }
-            (Control | Automation | State | OwnState, List | Read) => None,
+            (Control | Automation | GitHook | State | OwnState, List | Read) => None,
+            (GitHook, Write) => denies(PathRule::Git, "is run by git as a hook"),
             (Control, Write) => denies(PathRule::Control, "decides what agents and hooks may do"),
             (Automation, Write) => {
                 asks(PathRule::Automation, "is run by tools or servers on its own")

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{bash, claude, prompt, say};
 use crate::workspace::Workspace;
 
-fn tool(project: &Workspace, tool: &str, input: Value) -> String {
+pub(super) fn tool(project: &Workspace, tool: &str, input: Value) -> String {
     let said = claude(project, "PreToolUse", json!({ "tool_name": tool, "tool_input": input }));
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
 }

@@ -5,6 +5,7 @@ use onloop_permission::{Call, Context, Decision, Ruling};
 use onloop_syntax::text;
 
 mod folders;
+pub(crate) mod hooks;
 mod remotes;
 mod staged;
 mod unchanged;
@@ -23,6 +24,9 @@ pub async fn look(
         ruling = judge(call, context);
     }
     if ruling.decision != Decision::Allow && unchanged::learn(io, call, context).await {
+        ruling = judge(call, context);
+    }
+    if ruling.decision != Decision::Deny && ruling.changes && hooks::learn(io, context).await {
         ruling = judge(call, context);
     }
     if ruling.decision == Decision::Deny {

@@ -6,6 +6,7 @@ mod tools;
 
 use crate::error::CommandError;
 use crate::git::checkout;
+use crate::git::known_to_git::hooks;
 use crate::sandbox::network::{NAMES_NEED, NamesRefused, NetworkRequest};
 use crate::state::config;
 use git::{environment_files, git_place};
@@ -104,7 +105,21 @@ impl Confined {
         let own = temporary_name(io);
         let temporary = Temporary { own: &own, shared: &own, caches: CacheUse::Shared };
         let network = NetworkRequest::exactly(network);
-        Confined::prepare_in(io, folder, temporary, (network, only), GitFolder::Shared).await
+        let shared = GitFolder::Shared;
+        let mut confined =
+            Confined::prepare_in(io, folder, temporary, (network, only), shared).await?;
+        // Git would run them after the command, unconfined. A run may change them: its work is
+        // checked before it counts.
+        let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
+        if let Some(checkout) = checkout::own(io, &folder).await {
+            for path in hooks::files(io, &checkout.root).await {
+                // The hooks of husky in `.husky/_` start those in `.husky`.
+                let called = path.strip_suffix("/_").filter(|above| *above != checkout.root);
+                confined.confinement.may_read.extend(called.map(str::to_owned));
+                confined.confinement.may_read.push(path);
+            }
+        }
+        Ok(confined)
     }
 
     /// As [`Confined::prepare`], with these folders for temporary files. Git finds

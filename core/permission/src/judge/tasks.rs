@@ -451,7 +451,8 @@ pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Find
         return None;
     }
     let reason = format!("`{path}` is a file whose content is not judged");
-    let inside = matches!(places.class(path), PathClass::Repository | PathClass::Automation);
+    use PathClass::{Automation, GitHook, Repository};
+    let inside = matches!(places.class(path), Repository | Automation | GitHook);
     let leaves = leaves_the_machine(paths::file_name(path)) || names_leaving_task(args);
     let containable = inside && !leaves;
     Some(Finding { containable, ..Finding::ask(Rule::ProgramFile, reason) })

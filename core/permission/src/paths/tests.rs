@@ -71,6 +71,20 @@ fn every_place_has_its_policy() {
 }
 
 #[test]
+fn hooks_among_the_files_of_the_repository_are_read_and_not_written() {
+    let mut places = Places::new("/srv/repo");
+    places.git_hooks.insert("/srv/repo/tools/hooks".to_owned());
+    places.links.insert("/srv/repo/h".to_owned(), Link::To("/srv/repo/tools/hooks".to_owned()));
+    for path in ["tools/hooks", "tools/Hooks/pre-commit", "h"] {
+        assert!(places.judge_text(path, Access::Read).is_none(), "{path}");
+        let finding = places.judge_text(path, Access::Write).expect("a hook is denied");
+        assert_eq!(finding.decision, Decision::Deny, "{path}");
+    }
+    assert!(places.is_above_automation("tools"));
+    assert!(places.judge_text("tools/hooks.md", Access::Write).is_none());
+}
+
+#[test]
 fn a_link_is_as_bad_as_what_it_points_to() {
     let mut places = Places::new("/srv/repo");
     places.links.insert("/srv/repo/docs".to_owned(), Link::To("/etc".to_owned()));

@@ -1,0 +1,45 @@
+//! Files of the checkout that git runs as hooks.
+
+use crate::git::hardened;
+use onloop_effect::{FileKind, Io, is_within};
+use onloop_permission::Context;
+use onloop_permission::paths::Places;
+use onloop_syntax::limits;
+
+/// Adds to `context` the files of the checkout that git runs as hooks. Whether there are any.
+pub(super) async fn learn(io: &Io, context: &mut Context) -> bool {
+    if let Some(root) = context.places.root.clone() {
+        context.places.git_hooks.extend(files(io, &root).await);
+    }
+    !context.places.git_hooks.is_empty()
+}
+
+/// The folder of `core.hooksPath` where it lies in the checkout at `root`, and files of the checkout that
+/// hooks are links to. What git does not say is left out.
+pub(crate) async fn files(io: &Io, root: &str) -> Vec<String> {
+    let configured = configured(io, root).await;
+    let folder = configured.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
+    let mut found: Vec<String> = configured.into_iter().collect();
+    found.extend(io.canonical(&folder).await);
+    for name in io.list(&folder).await.unwrap_or_default() {
+        let path = format!("{folder}/{name}");
+        if io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link) {
+            found.extend(io.canonical(&path).await);
+        }
+    }
+    let git = format!("{root}/.git");
+    found.retain(|path| path != root && is_within(path, root) && !is_within(path, &git));
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The folder of `core.hooksPath`, absolute.
+async fn configured(io: &Io, root: &str) -> Option<String> {
+    let words = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
+    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await.ok()?;
+    let said = String::from_utf8_lossy(&said);
+    // The last value turns hooks off for this question.
+    let folder = said.split_terminator('\0').rev().nth(1)?;
+    Some(Places::new(root).absolute(folder))
+}

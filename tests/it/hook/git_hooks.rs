@@ -1,0 +1,54 @@
+//! Hooks of git among the files of the checkout.
+
+use super::permission::tool;
+use super::{bash, calls};
+use crate::workspace::Workspace;
+use serde_json::json;
+
+#[test]
+fn the_folder_of_hooks_is_not_written_wherever_it_is() {
+    for (configured, hook) in
+        [("tools/hooks", "tools/hooks/pre-commit"), ("./.husky/_", ".husky/_/pre-commit")]
+    {
+        let project = Workspace::git();
+        project.write(hook, "#!/bin/sh\n");
+        project.commit("Hooks");
+        let write = |path: &str| {
+            tool(&project, "Write", json!({ "file_path": project.path(path), "content": "x" }))
+        };
+        assert_ne!(write(hook), "deny", "{hook}");
+        project.git_says(&["config", "core.hooksPath", configured]);
+        assert_eq!(write(hook), "deny", "{hook}");
+        assert_eq!(write("src/a"), "allow");
+        for line in [format!("echo x > {hook}"), format!("sed -i s/a/b/ {hook}")] {
+            assert_eq!(bash(&project, &line).0, "deny", "{line}");
+        }
+        assert_eq!(bash(&project, &format!("cat {hook}")).0, "allow");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_a_hook_is_a_link_to_is_a_hook() {
+    let project = Workspace::git();
+    project.write("tools/check.sh", "#!/bin/sh\n");
+    std::fs::create_dir_all(project.path(".git/hooks")).unwrap();
+    std::os::unix::fs::symlink("../../tools/check.sh", project.path(".git/hooks/pre-commit"))
+        .unwrap();
+    assert_eq!(bash(&project, "echo x > tools/check.sh").0, "deny");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_contained_line_changes_no_hook() {
+    let project = Workspace::git();
+    project.write(".husky/_/pre-commit", "#!/bin/sh\n");
+    project.write(".husky/pre-commit", "#!/bin/sh\n");
+    project.write("mk.py", "open('.husky/pre-commit', 'w').write('evil')\n");
+    project.commit("Hooks");
+    project.git_says(&["config", "core.hooksPath", ".husky/_"]);
+    let said = calls(&project, "s1", "python3 mk.py");
+    let line = said["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap().to_owned();
+    project.command_at(".", "bash").args(["-c", &line]).status().unwrap();
+    assert_eq!(project.read(".husky/pre-commit"), "#!/bin/sh\n");
+}
