@@ -3,6 +3,7 @@
 pub(crate) mod ancestors;
 pub mod checkout;
 pub mod hardened;
+pub(crate) mod ignored;
 pub mod import;
 pub(crate) mod index;
 pub mod known_to_git;

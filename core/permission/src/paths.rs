@@ -16,6 +16,7 @@ pub use below::below;
 
 use below::{below_any_case, below_pattern, has_entry, normal};
 use found::{asks, containable, denies, odd, secret_finding};
+pub(super) use places::REBUILT;
 use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
 
 use super::expand::{Arg, HOLE, Shape};
@@ -502,6 +503,11 @@ fn inside_repository(inside: &str) -> PathClass {
         return PathClass::Automation;
     }
     PathClass::Repository
+}
+
+/// Whether a name is that of a folder that tools make anew, and in which a person keeps nothing.
+pub fn is_remade_by_tools(name: &str) -> bool {
+    name.starts_with('.') && REBUILT.contains(&name)
 }
 
 /// The part behind the last slash.

@@ -243,3 +243,40 @@ fn without_a_repository_or_a_session_nothing_is_kept() {
     assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
     undo(&project, &["s1"]).expect_exit(4);
 }
+
+#[test]
+fn what_is_ignored_by_rules_that_are_not_committed_is_kept() {
+    let rules = [
+        (".gitignore", "*.log\nwork/\n"),
+        ("work/.gitignore", "*\n"),
+        (".git/info/exclude", "work\n"),
+        ("work/deep/.gitignore", "notes\n"),
+    ];
+    for (file, text) in rules {
+        let project = project();
+        project.write("work/deep/notes", "hours of work\n");
+        project.write(file, text);
+        let reason = run(&project, "rm -rf work");
+        assert!(!project.path("work").exists(), "{file}");
+        assert!(reason.ends_with("to undo: onloop session undo s1 1"), "{file}: {reason}");
+        undo(&project, &["s1", "1"]).expect_exit(0);
+        assert_eq!(project.read("work/deep/notes"), "hours of work\n", "{file}");
+    }
+    // A rule that was committed, and no longer is what it was.
+    let project = project();
+    project.write(".gitignore", "*.log\n!work/a.log\n");
+    project.git_says(&["commit", "--quiet", "--all", "--message", "Rules"]);
+    project.write(".gitignore", "*.log\n");
+    project.write("work/a.log", "hours of work\n");
+    let reason = run(&project, "rm -rf work");
+    assert!(reason.ends_with("to undo: onloop session undo s1 1"), "{reason}");
+    // Tools make these anew.
+    project.git_says(&["checkout", "--quiet", "--", ".gitignore"]);
+    project.write(".pytest_cache/.gitignore", "*\n");
+    project.write(".pytest_cache/v/a", "\n");
+    project.write("work/b.log", "\n");
+    for line in ["rm -rf .pytest_cache", "rm -rf work"] {
+        let reason = run(&project, line);
+        assert!(!reason.contains("undo"), "{line}: {reason}");
+    }
+}

@@ -15,7 +15,7 @@ use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
 use sha2::{Digest, Sha256};
 
-use crate::git::hardened;
+use crate::git::{hardened, ignored};
 
 /// The folder below `refs/onloop/` with one folder for each session.
 pub const SESSIONS: &str = "sessions";
@@ -207,21 +207,29 @@ async fn unseen(
             _ => drop(unseen.insert(path.to_owned(), true)),
         }
     }
-    // Of a folder, what git ignores can be made again; files that a pattern names count, ignored or not.
-    let patterns = named.iter().filter(|path| path.contains("**/") && !path.ends_with('/'));
-    let patterns: Vec<String> = patterns.filter_map(|path| pathspec(path)).collect();
-    if !patterns.is_empty() {
-        let ignored = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--"];
-        let words: Vec<&str> =
-            ignored.into_iter().chain(patterns.iter().map(String::as_str)).collect();
+    let mut add = async |flags: &[&str], specs: Vec<String>| {
+        if specs.is_empty() {
+            return Ok(());
+        }
+        let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
+        let words = [&["ls-files", "-z", "--others"], flags, &["--"], &specs].concat();
         let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
         let said = String::from_utf8_lossy(&said).into_owned();
         let files = said.split('\0').filter(|path| !path.is_empty());
         unseen.extend(files.map(|path| (path.to_owned(), false)));
-    }
-    let files = named.iter().filter(|path| !path.ends_with('/'));
-    for path in files.filter(|path| !changed.contains_key(*path) && !plain.contains(path.as_str()))
-    {
+        Ok::<_, Failure>(())
+    };
+    // Of a folder, what git ignores by committed rules can be made again; files that a pattern names count,
+    // ignored or not.
+    let (folders, others): (Vec<_>, Vec<_>) = named.iter().partition(|path| path.ends_with('/'));
+    let folders: Vec<String> = folders.into_iter().filter_map(|path| pathspec(path)).collect();
+    let doubtful = ignored::by_uncommitted_rules(io, root, &folders).await?;
+    add(&[], doubtful.iter().filter_map(|path| pathspec(path)).collect()).await?;
+    let patterns = others.iter().filter(|path| path.contains("**/"));
+    let patterns = patterns.filter_map(|path| pathspec(path)).collect();
+    add(&["--ignored", "--exclude-standard"], patterns).await?;
+    let is_new = |path: &&String| !changed.contains_key(*path) && !plain.contains(path.as_str());
+    for path in others.into_iter().filter(is_new) {
         let found = io.stat(&format!("{root}/{path}")).await;
         if found.is_ok_and(|found| found.kind != FileKind::Folder) {
             unseen.entry(path.clone()).or_insert(false);

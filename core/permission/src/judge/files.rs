@@ -255,30 +255,6 @@ pub(crate) fn moved(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.writes(&parsed.operands);
 }
 
-/// Folders that a build makes anew, whatever is lost in them.
-const REBUILT: [&str; 20] = [
-    "target",
-    "node_modules",
-    "__pycache__",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".tox",
-    ".nox",
-    ".next",
-    ".nuxt",
-    ".turbo",
-    ".parcel-cache",
-    ".gradle",
-    ".venv",
-    ".eggs",
-    ".nyc_output",
-    ".svelte-kit",
-    ".angular",
-    ".dart_tool",
-    "bower_components",
-];
-
 /// Whether a path lies in a folder that a build makes anew.
 fn is_rebuilt(judge: &Judge<'_>, arg: &Arg) -> bool {
     let path = arg.text.as_str();
@@ -290,7 +266,7 @@ fn is_rebuilt(judge: &Judge<'_>, arg: &Arg) -> bool {
     let Some(inside) = root.and_then(|root| paths::below(&absolute, root)) else { return false };
     let mut parts = inside.split('/');
     judge.places.class(path) == PathClass::Repository
-        && parts.any(|part| REBUILT.contains(&part))
+        && parts.any(|part| paths::REBUILT.contains(&part))
         && (arg.shape == Shape::Exact || !parts.any(|part| part.contains(['*', '?', '['])))
 }
 

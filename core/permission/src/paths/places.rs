@@ -340,3 +340,27 @@ pub(super) fn runs_by_ending(path: &str) -> bool {
     let of_mise = name.trim_start_matches('.').starts_with("mise.") && name.ends_with(".toml");
     of_mise || name.ends_with(".code-workspace") || name.ends_with(".sublime-project")
 }
+
+/// Folders that a build makes anew, whatever is lost in them.
+pub(crate) const REBUILT: [&str; 20] = [
+    "target",
+    "node_modules",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".tox",
+    ".nox",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".gradle",
+    ".venv",
+    ".eggs",
+    ".nyc_output",
+    ".svelte-kit",
+    ".angular",
+    ".dart_tool",
+    "bower_components",
+];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::git::hardened;
+use crate::git::{hardened, ignored};
 use onloop_effect::Io;
 use onloop_permission::{Call, Context, recoverable};
 use onloop_syntax::limits;
@@ -33,7 +33,8 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> bool {
     are_there
 }
 
-/// Whether git ignores everything in a folder that it does not have as it is on disk, committed.
+/// Whether git ignores everything in a folder that it does not have as it is on disk, committed, by rules
+/// that are committed, too.
 async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
     let Some(inside) = folder.strip_prefix(root).map(|inside| inside.trim_matches('/')) else {
         return false;
@@ -55,6 +56,9 @@ async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
     }
     let changes = ask(&[&CHANGES[..], &["--untracked-files=all"]].concat()).await;
     changes.is_some_and(|changes| changes.is_empty())
+        && ignored::by_uncommitted_rules(io, root, &[spec])
+            .await
+            .is_ok_and(|found| found.is_empty())
 }
 
 /// Whether git tracks each of these files and has it as it is on disk, committed. What git cannot
