@@ -219,6 +219,7 @@ impl<'c> Judge<'c> {
             self.assignment(name, &unknown, Scope::Shell);
         }
         self.recursion(script);
+        self.order(script);
         let begin = self.places.cwd.clone();
         let home = self.places.home().to_owned();
         let temporary = self.context.places.own_temporary.as_deref();

@@ -501,11 +501,39 @@ fn git_in_a_folder_that_may_be_a_repository_of_its_own_is_asked_about() {
         let wanted = if is_known { Decision::Allow } else { Decision::Ask };
         assert_eq!(decide(&call, &context).decision, wanted, "{line}");
     }
-    // The line makes the repository itself.
-    let mut context = Context::new("/srv/repo");
-    context.places.plain_folders.insert("/srv/repo/a".to_owned());
-    let call = Call::shell("echo x > a/config && cd a && git status");
-    assert_eq!(decide(&call, &context).decision, Decision::Ask);
+}
+
+#[test]
+fn a_line_that_may_make_a_repository_in_a_folder_and_runs_git_there_is_asked_about() {
+    for (line, wanted) in [
+        ("echo x > a/config && cd a && git status", Decision::Ask),
+        ("cd a && git merge topic && git status", Decision::Ask),
+        ("git switch topic && cd a && git status", Decision::Ask),
+        ("git switch -c topic origin/topic && git -C a status", Decision::Ask),
+        ("git merge topic; git -C a status", Decision::Ask),
+        ("git pull && git -C a log", Decision::Ask),
+        ("git rebase main && git -C a diff", Decision::Ask),
+        ("git cherry-pick topic && git -C a diff", Decision::Ask),
+        ("git revert HEAD && git -C a diff", Decision::Ask),
+        ("git stash pop && git -C a diff", Decision::Ask),
+        ("git -C a status & git merge topic", Decision::Ask),
+        ("sleep 3 | xargs git -C a status | git merge topic", Decision::Ask),
+        ("for b in x y; do git -C a merge $b; done", Decision::Ask),
+        ("seq 2 | xargs git -C a merge", Decision::Ask),
+        ("while git -C a merge topic; do :; done", Decision::Ask),
+        ("cd a && git status && git diff | head", Decision::Allow),
+        ("cd a && git add . && git commit -m x && git push origin topic", Decision::Allow),
+        ("cd a && git pull", Decision::Allow),
+        ("(cd a && git pull 2>&1 | tail -3)", Decision::Allow),
+        ("cd a && git add . && git commit -m x && git pull --rebase", Decision::Allow),
+        ("cd a && git switch -c topic && git add . && git commit -m x", Decision::Allow),
+        ("cd a && git checkout -b topic && git status", Decision::Allow),
+        ("cd a && git restore --staged x && git status", Decision::Allow),
+    ] {
+        let mut context = Context::new("/srv/repo");
+        context.places.plain_folders.insert("/srv/repo/a".to_owned());
+        assert_eq!(decide(&Call::shell(line), &context).decision, wanted, "{line}");
+    }
 }
 
 #[test]

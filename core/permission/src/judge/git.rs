@@ -143,6 +143,9 @@ pub(crate) fn switch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let made = parsed.values(&["-b", "-c", "--create"]);
     let current = judge.context.git_branch.as_deref();
     let stays = matches!(parsed.operands.as_slice(), [only] if only.known() == current);
+    if !made.is_empty() && parsed.operands.is_empty() {
+        judge.leaves_files();
+    }
     let is_new = !made.is_empty() && !made.iter().any(|name| is_protected(&name.text));
     judge.seen.switched |= !is_new && !stays;
 }
@@ -233,7 +236,7 @@ pub(crate) fn pull(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// `git restore`: `--staged` alone only takes files out of the index.
 pub(crate) fn restore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["-S", "--staged"]) && !parsed.has(&["-W", "--worktree"]) {
-        return;
+        return judge.leaves_files();
     }
     discards(judge, parsed, &parsed.operands);
 }

@@ -5,7 +5,7 @@ use super::{Examined, Judge, folder};
 use crate::expand::{Arg, Variables};
 use crate::paths::{file_name, mentions_secret};
 use crate::programs::Class;
-use crate::shell::{ParsedShell, Word};
+use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
 use crate::verdict::{Decision, Finding, Rule};
 
 /// What was seen of a line so far.
@@ -29,6 +29,12 @@ pub(super) struct Seen {
     pub reaches: bool,
     /// git runs in a folder below the root that is no repository of its own, as far as the host saw.
     pub in_plain: bool,
+    /// Commands of git that change no file of the working tree as they are called, by their indices.
+    pub leaves_files: Vec<usize>,
+    /// A part of the line may run again.
+    pub repeats: bool,
+    /// The commands of the line are not one list joined by `&&`.
+    pub parts: bool,
     /// Folders below the root of the checkout in which git runs.
     pub git_folders: Vec<String>,
     /// The folder is not known in which commands run.
@@ -40,6 +46,21 @@ pub(super) struct Seen {
     /// Something is removed that the host keeps.
     pub kept: bool,
 }
+
+/// Commands of git that change files of the working tree at most by removing them.
+const LEAVES_FILES: [&str; 9] = [
+    "git add",
+    "git stage",
+    "git commit",
+    "git rm",
+    "git fetch",
+    "git push",
+    "git branch",
+    "git tag",
+    "git reset",
+];
+/// Commands of git that make a repository.
+const CREATES: [&str; 2] = ["git init", "git clone"];
 
 /// Ends of names of files that builds run.
 const RULES: [&str; 12] = [
@@ -100,12 +121,7 @@ impl Judge<'_> {
             let reason = "it writes a file that it runs";
             self.add(Finding::containable(Rule::HiddenCode, reason));
         }
-        let writes = |command: &Examined| {
-            let of_git = command.name.starts_with("git ")
-                && !matches!(command.name.as_str(), "git init" | "git clone");
-            !of_git && !command.class.is_some_and(Class::only_reads)
-        };
-        if seen.in_plain && (!seen.written.is_empty() || self.commands.iter().any(writes)) {
+        if seen.in_plain && (!seen.written.is_empty() || self.prepares_git(&seen)) {
             let reason = "the line may make a folder a repository in which it runs git";
             self.add(Finding::ask(Rule::HiddenCode, reason));
         }
@@ -114,6 +130,40 @@ impl Judge<'_> {
             self.add(Finding::ask(Rule::Environment, reason));
         }
         self.secret_mentioned = seen.secret;
+    }
+
+    /// Notes whether commands may run again, or beside each other.
+    pub(super) fn order(&mut self, script: &ParsedShell) {
+        let may_repeat =
+            |scope: &Scope| !matches!(scope.kind, ScopeKind::Top | ScopeKind::Subshell);
+        self.seen.repeats |= script.scopes.iter().any(may_repeat);
+        let is_one = |simple: &Simple| simple.list == script.commands[0].list;
+        self.seen.parts |= script.scopes.len() > 1 || !script.commands.iter().all(is_one);
+    }
+
+    /// Whether a command may write files before git runs. The last command of git is not followed by
+    /// another one if it runs once, and alone or at the end of one list.
+    fn prepares_git(&self, seen: &Seen) -> bool {
+        let of_git = |command: &Examined| command.name.starts_with("git ");
+        let last = self.commands.iter().rposition(of_git);
+        let is_only = self.commands.iter().filter(|command| of_git(command)).count() == 1;
+        let least = self.commands.iter().map(|command| command.depth).min();
+        // What a wrapper runs may wait, or run again.
+        let wrapped = |command: &Examined| of_git(command) && Some(command.depth) != least;
+        let ordered =
+            !seen.repeats && (is_only || !seen.parts) && !self.commands.iter().any(wrapped);
+        self.commands.iter().enumerate().any(|(at, command)| {
+            let leaves_files = command.class.is_some_and(Class::only_reads)
+                || LEAVES_FILES.contains(&command.name.as_str())
+                || seen.leaves_files.contains(&at)
+                || ordered && Some(at) == last && !CREATES.contains(&command.name.as_str());
+            !leaves_files
+        })
+    }
+
+    /// Notes that the command that is being judged changes no file of the working tree.
+    pub(super) fn leaves_files(&mut self) {
+        self.seen.leaves_files.extend(self.commands.len().checked_sub(1));
     }
 
     /// Forbids functions that call themselves, which is how a line fills a machine with processes.
