@@ -78,6 +78,14 @@ const INHERITED: &[&str] = &[
     "ENV",
     "SHELL",
     "BASH",
+    "POSIXLY_CORRECT",
+    "GLOBIGNORE",
+    "EXECIGNORE",
+    "DIRSTACK",
+    "FPATH",
+    "ZDOTDIR",
+    "NULLCMD",
+    "READNULLCMD",
     "PS4",
     "PROMPT",
     "EDITOR",
@@ -151,6 +159,41 @@ const INHERITED: &[&str] = &[
     "NPM_CONFIG_",
 ];
 
+/// Variables that are numbers, so that the shell evaluates the text they are given, which may run a
+/// command. Sources: manuals of bash 5.2, zsh 5.9, ksh 93.
+const NUMBERS: &[&str] = &[
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "OPTIND",
+    "OPTERR",
+    "HISTCMD",
+    "HISTSIZE",
+    "SAVEHIST",
+    "EPOCHSECONDS",
+    "COLUMNS",
+    "LINES",
+    "TMOUT",
+    "FUNCNEST",
+    "UID",
+    "EUID",
+    "GID",
+    "EGID",
+    "PPID",
+    "SHLVL",
+    "BASHPID",
+    "ARGC",
+    "ERRNO",
+    "DIRSTACKSIZE",
+    "KEYTIMEOUT",
+    "LISTMAX",
+    "LOGCHECK",
+    "MAILCHECK",
+    "TRY_BLOCK_ERROR",
+    "TRY_BLOCK_INTERRUPT",
+];
+
 /// How an assignment reaches programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
@@ -158,6 +201,8 @@ pub(super) enum Scope {
     Shell,
     /// A command of git gets it that runs no hooks; the manual names every variable that git reads.
     Git,
+    /// `read` gets it, which splits one line by it. No other built-in command: some of them keep it.
+    Read,
     /// Programs get it, such as the hooks that a command of git runs.
     Program,
 }
@@ -183,7 +228,8 @@ fn effect(name: &str, scope: Scope) -> Effect {
     if HARMLESS.contains(&name) || name.starts_with("LC_") || is_git_identity(name) {
         return Effect::Harmless;
     }
-    let is_own = scope != Scope::Program && !INHERITED.iter().any(|start| begins(name, start));
+    let is_own = matches!(scope, Scope::Shell | Scope::Git)
+        && !INHERITED.iter().any(|start| begins(name, start));
     if is_own { Effect::Harmless } else { Effect::Unknown }
 }
 
@@ -227,11 +273,16 @@ pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
         && matches!(value.known(), Some("cat" | ""));
     let editor = matches!(name, "GIT_EDITOR" | "GIT_SEQUENCE_EDITOR" | "EDITOR" | "VISUAL")
         && matches!(value.known(), Some("true" | ":"));
-    // `IFS= read` and `IFS=$'\n'` change how one script splits its own lines.
     let splitting = name == "IFS"
-        && scope != Scope::Shell
+        && scope == Scope::Read
         && value.known().is_some_and(|v| v.bytes().all(|b| b",:\t\n ".contains(&b)));
+    let is_number =
+        |value: &Arg| value.known().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
     match effect(name, scope) {
+        _ if NUMBERS.contains(&name) && !is_number(value) => {
+            let reason = format!("`{name}` is a number, and the shell evaluates what it is given");
+            Some(Finding::ask(Rule::Environment, reason))
+        }
         _ if quiet || editor || splitting => None,
         _ if value.known().is_some_and(|value| names_server(name, value)) => {
             let reason = format!("`{name}` names a server that others use");

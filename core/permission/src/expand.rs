@@ -77,7 +77,7 @@ impl Arg {
     }
 }
 
-/// Commands that write variables named by their arguments.
+/// Commands that write variables named by their arguments. `wait` and `printf` do so with an option.
 const WRITERS: [&str; 13] = [
     "read",
     "mapfile",
@@ -110,6 +110,21 @@ pub(crate) struct Variables<'s> {
 /// Commands that run code in this shell, wherever they stand among wrappers.
 const EVALUATORS: [&str; 3] = ["eval", "trap", "source"];
 
+/// Variables that the shell writes itself, so that what the script gives them does not last.
+const WRITTEN_BY_SHELL: [&str; 11] = [
+    "_",
+    "REPLY",
+    "MAPFILE",
+    "OPTARG",
+    "OPTIND",
+    "BASH_REMATCH",
+    "COPROC",
+    "PWD",
+    "OLDPWD",
+    "DIRSTACK",
+    "LINENO",
+];
+
 #[derive(Default)]
 struct Variable<'s> {
     writes: usize,
@@ -128,6 +143,35 @@ enum Value {
 }
 
 type Binding<'a> = (&'a str, &'a Arg);
+
+/// The variable that a command writes that gets this word; `None` if it is only known when the line runs.
+fn written_name(word: &Word) -> Option<&str> {
+    match word {
+        Word::Literal(text) => text.split('=').next(),
+        Word::Pieces(pieces) => match pieces.first()? {
+            Piece::Text(text) => Some(text.split_once('=')?.0),
+            _ => None,
+        },
+    }
+}
+
+/// Whether a program whose name the line computes may be one that writes variables.
+fn may_write_any(simple: &Simple, known: &BTreeMap<&str, Variable<'_>>) -> bool {
+    let is_prefix = |word: &&Word| {
+        word.as_literal().is_some_and(|text| matches!(text, "command" | "builtin" | "-p" | "--"))
+    };
+    let program = match simple.words.iter().find(|word| !is_prefix(word)) {
+        Some(Word::Pieces(pieces)) => pieces.as_slice(),
+        Some(Word::Literal(_)) | None => return false,
+    };
+    let [Piece::Variable { name, .. }] = program else { return true };
+    let value = known.get(name.as_str()).filter(|variable| variable.writes == 1);
+    let value = value.and_then(|variable| variable.value?.as_literal());
+    value.is_none_or(|text| {
+        let mut words = text.split_ascii_whitespace();
+        words.any(|word| word == "." || WRITERS.contains(&word) || EVALUATORS.contains(&word))
+    })
+}
 
 impl<'s> Variables<'s> {
     /// Finds everything in `script` that writes a variable. `home` is what `~`
@@ -152,13 +196,17 @@ impl<'s> Variables<'s> {
             let mut words = simple.words.iter().filter_map(Word::as_literal);
             rewritten |= words.clone().any(|word| EVALUATORS.contains(&word));
             rewritten |= words.clone().next() == Some(".");
-            if !words.any(|word| WRITERS.contains(&word)) {
-                continue;
+            let Some(writer) = words.find(|word| WRITERS.contains(word)) else { continue };
+            for word in simple.words.iter().skip(1) {
+                match written_name(word) {
+                    Some(name) => known.entry(name).or_default().writes += 2,
+                    // `printf` and `wait` ask where a word may be their option.
+                    None => rewritten |= !matches!(writer, "printf" | "wait"),
+                }
             }
-            for word in simple.words.iter().skip(1).filter_map(Word::as_literal) {
-                let name = word.split('=').next().unwrap_or_default();
-                known.entry(name).or_default().writes += 2;
-            }
+        }
+        for name in WRITTEN_BY_SHELL {
+            known.entry(name).and_modify(|variable| variable.writes += 2);
         }
         for name in &script.volatile {
             known.entry(name).or_default().writes += 2;
@@ -168,22 +216,26 @@ impl<'s> Variables<'s> {
                 known.entry(variable).or_default().writes += 1;
             }
         }
+        rewritten |= script.commands.iter().any(|simple| may_write_any(simple, &known));
         let secrets = BTreeSet::new();
         let mut variables = Variables { script, cwd, home, temporary, known, secrets, rewritten };
         variables.find_secrets();
         variables
     }
 
-    /// Follows secrets from variable to variable, until nothing is added.
+    /// Follows secrets from variable to variable, until nothing is added. What an expansion such as
+    /// `${name:=value}` writes counts as a secret wherever a word has one.
     fn find_secrets(&mut self) {
         let script = self.script;
+        let commands = || script.commands.iter().enumerate();
         let assigned = || {
-            let assignments = script.commands.iter().flat_map(|simple| &simple.assignments);
-            let assignments =
-                assignments.map(|a| (a.name.as_str(), std::slice::from_ref(&a.value)));
+            let assignments = commands().flat_map(|(at, simple)| {
+                let assignments = simple.assignments.iter();
+                assignments.map(move |a| (at, a.name.as_str(), std::slice::from_ref(&a.value)))
+            });
             let loops = script.scopes.iter().filter_map(|scope| match &scope.kind {
                 ScopeKind::For { variable, values } => {
-                    Some((variable.as_str(), values.as_deref()?))
+                    Some((0, variable.as_str(), values.as_deref()?))
                 }
                 ScopeKind::Top | ScopeKind::Branch | ScopeKind::Subshell | ScopeKind::Function => {
                     None
@@ -193,10 +245,17 @@ impl<'s> Variables<'s> {
         };
         loop {
             let known = self.secrets.len();
-            for (name, values) in assigned() {
-                if values.iter().flat_map(Word::variables).any(|used| self.is_secret(used)) {
+            for (at, name, values) in assigned() {
+                if values.iter().flat_map(Word::variables).any(|used| self.is_secret(used, at)) {
                     self.secrets.insert(name);
                 }
+            }
+            let has_secret = |(at, simple): (usize, &Simple)| {
+                let mut used = simple.words.iter().flat_map(Word::variables);
+                used.any(|used| self.is_secret(used, at))
+            };
+            if !script.volatile.is_empty() && commands().any(has_secret) {
+                self.secrets.extend(script.volatile.iter().map(String::as_str));
             }
             if self.secrets.len() == known {
                 break;
@@ -318,14 +377,23 @@ impl<'s> Variables<'s> {
         let mut args = self.word(word, index, &[]);
         match args.len() {
             1 => args.remove(0),
-            _ => Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false },
+            _ => {
+                let secret = args.iter().any(|arg| arg.secret);
+                Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret }
+            }
         }
     }
 
-    /// Whether a variable holds a secret: one that the script does not set has the name of one, or one
-    /// that it does set gets its value.
-    fn is_secret(&self, name: &str) -> bool {
-        says_secret(name) && !self.known.contains_key(name) || self.secrets.contains(name)
+    /// Whether a variable holds a secret where the command at `index` uses it: it gets the value of one,
+    /// or it has the name of one and the script may not have set it before. A name with small letters
+    /// is the script's own if it sets it anywhere.
+    fn is_secret(&self, name: &str, index: usize) -> bool {
+        let is_set = |variable: &Variable<'_>| {
+            variable.writes == 1 && variable.certain_at.is_some_and(|at| at < index)
+                || name.bytes().any(|b| b.is_ascii_lowercase())
+        };
+        self.secrets.contains(name)
+            || says_secret(name) && !self.known.get(name).is_some_and(is_set)
     }
 
     fn pieces(&self, pieces: &[Piece], index: usize, bindings: &[Binding<'_>]) -> Arg {
@@ -349,7 +417,7 @@ impl<'s> Variables<'s> {
                     }
                 },
                 Piece::Variable { name, quoted } => {
-                    out.secret |= self.is_secret(name);
+                    out.secret |= self.is_secret(name, index);
                     match self.value(name, index, bindings) {
                         Value::Known(text) => {
                             let splits =
@@ -358,6 +426,8 @@ impl<'s> Variables<'s> {
                             out.push(&text);
                         }
                         Value::Matching(pattern) => {
+                            // A name that matches may have blanks in it.
+                            out.splits |= !quoted;
                             out.wildcards.push_str(&pattern);
                             out.push(&pattern);
                         }
@@ -365,7 +435,7 @@ impl<'s> Variables<'s> {
                     }
                 }
                 Piece::Derived { name, quoted } => {
-                    out.secret |= self.is_secret(name);
+                    out.secret |= self.is_secret(name, index);
                     out.hole(None, *quoted);
                 }
                 Piece::Unknown { quoted } => out.hole(None, *quoted),

@@ -171,6 +171,10 @@ impl<'c> Judge<'c> {
         self.depth += 1;
         let script = shell::read(text);
         self.script(&script);
+        self.seen.secret_variable |= line::has_secret_variable(text);
+        if self.seen.traces && self.seen.secret_variable {
+            self.shows_secret();
+        }
         self.depth -= 1;
     }
 
@@ -253,10 +257,12 @@ impl<'c> Judge<'c> {
         for redirection in &simple.redirections {
             self.redirection(script, redirection, variables, index);
         }
+        let redirections = simple.redirections.as_slice();
+        self.redirected_secrets(script, redirections, variables, index);
         if simple.words.is_empty() {
             return;
         }
-        let stdin = self.standard_input(script, simple.redirections.as_slice(), variables, index);
+        let stdin = self.standard_input(script, redirections, variables, index);
         for args in variables.commands(index) {
             self.command(&args, stdin.as_ref());
         }
@@ -309,9 +315,6 @@ impl<'c> Judge<'c> {
         let outer = std::mem::take(&mut self.worst);
         self.look(args);
         self.consider(self.context.client.command(args, &self.places));
-        if let Some(stdin) = stdin.filter(|stdin| stdin.secret) {
-            self.look(&[first.clone(), stdin.clone()]);
-        }
         if first.known().is_none() {
             self.unknown_program(args, stdin);
         } else {
@@ -589,6 +592,7 @@ fn scope_of(words: &[Word]) -> Scope {
     match (literals.next(), literals.next().flatten()) {
         (None, _) => Scope::Shell,
         (Some(Some("git")), Some(word)) if reads(word) => Scope::Git,
+        (Some(Some("read" | "mapfile" | "readarray")), _) => Scope::Read,
         _ => Scope::Program,
     }
 }

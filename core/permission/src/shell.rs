@@ -33,7 +33,7 @@ pub struct ParsedShell {
     pub unparsed: Option<Unparsed>,
     /// Names of functions, each with the number of commands that precede its definition.
     pub functions: Vec<Function>,
-    /// Variables that an expansion such as `${name:=value}` writes.
+    /// Variables that an expansion such as `${name:=value}` or a redirection such as `{name}<file` writes.
     pub volatile: Vec<String>,
     /// Bodies of here-documents; see [`RedirectionKind::Document`].
     pub documents: Vec<Word>,
@@ -67,7 +67,7 @@ pub struct ShellAssignment {
     pub name: String,
     /// How it is written.
     pub form: AssignmentForm,
-    /// The value; for an array, its last element.
+    /// The value; for an array, its elements with blanks between them.
     pub value: Word,
 }
 
@@ -89,6 +89,8 @@ pub struct Redirection {
     pub kind: RedirectionKind,
     /// The file or descriptor; the text of a here-string.
     pub target: Word,
+    /// Whether it changes the standard input.
+    pub is_input: bool,
 }
 
 /// Kinds of redirection.

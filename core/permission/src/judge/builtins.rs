@@ -3,7 +3,7 @@
 use super::Judge;
 use super::entry::ParsedArgs;
 use crate::environment::{self, Scope};
-use crate::expand::{Arg, Shape};
+use crate::expand::{Arg, HOLE, Shape};
 
 /// printf: `-v` names a variable, and its subscript is evaluated.
 pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -61,8 +61,10 @@ pub(crate) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
         let letters = text.strip_prefix(['-', '+']).unwrap_or("?");
         harmless &= letters.bytes().all(|b| b"euxvfCo".contains(&b));
+        judge.seen.traces |= text.starts_with('-') && letters.contains('x');
         if letters.ends_with('o') {
             let option = args.next().and_then(Arg::known).unwrap_or_default();
+            judge.seen.traces |= option == "xtrace";
             harmless &=
                 ["pipefail", "errexit", "nounset", "xtrace", "verbose", "noglob", "noclobber"]
                     .contains(&option);
@@ -83,14 +85,18 @@ pub(crate) fn shopt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// export, declare and the like: assignments in disguise.
 pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let mut names = 0;
+    let mut exports = parsed.name == "export";
     for arg in parsed.args {
         let text = arg.text.as_str();
         if let Some(letters) = text.strip_prefix('-') {
+            exports |= letters.contains('x');
             if !letters.bytes().all(|b| b"xgraA".contains(&b)) || letters.is_empty() {
                 judge.ask(parsed, "prints, evaluates or links variables");
             }
             continue;
         }
+        names += 1;
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         let name = name.strip_suffix('+').unwrap_or(name);
         if !is_name(name) {
@@ -100,11 +106,19 @@ pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             let value =
                 Arg { text: value.to_owned(), shape: arg.shape, guess: None, secret: false };
             judge.assignment(name, &value, Scope::Program);
+        } else {
+            // It exports what the variable holds already, or takes its value away in a function.
+            let scope = if exports { Scope::Program } else { Scope::Shell };
+            judge.assignment(name, &unknown_word(), scope);
         }
     }
-    if parsed.args.is_empty() {
+    if names == 0 {
         judge.ask(parsed, "prints variables");
     }
+}
+
+fn unknown_word() -> Arg {
+    Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false }
 }
 
 /// Builtins whose arguments are names of variables.
@@ -117,10 +131,10 @@ pub(crate) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         if operand.known().is_none() || !(is_name(text) || (parsed.name == "getopts" && option)) {
             judge.ask(parsed, "evaluates the name of a variable");
         } else {
-            judge.consider(
-                environment::judge(text, &Arg::exact(""), Scope::Shell)
-                    .filter(|_| parsed.name != "unset"),
-            );
+            // Without a search path, the shell runs what is in the folder.
+            let keeps = parsed.name == "unset" && !matches!(text, "PATH" | "HOME");
+            let finding = environment::judge(text, &unknown_word(), Scope::Shell);
+            judge.consider(finding.filter(|_| !keeps));
         }
     }
 }

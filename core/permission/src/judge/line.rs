@@ -2,11 +2,12 @@
 //! written and run, functions that call themselves.
 
 use super::{Examined, Judge, folder};
-use crate::expand::{Arg, Variables};
+use crate::expand::{Arg, Shape, Variables};
 use crate::paths::{file_name, mentions_secret};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
 use crate::verdict::{Decision, Finding, Rule};
+use onloop_syntax::text::says_secret;
 
 /// What was seen of a line so far.
 #[derive(Default)]
@@ -45,6 +46,10 @@ pub(super) struct Seen {
     pub restorable: bool,
     /// Something is removed that the host keeps.
     pub kept: bool,
+    /// The shell prints its commands before it runs them.
+    pub traces: bool,
+    /// A variable occurs whose name says that it is secret.
+    pub secret_variable: bool,
 }
 
 /// Commands of git that change files of the working tree at most by removing them.
@@ -87,11 +92,15 @@ impl Judge<'_> {
         if self.context.confined {
             self.seen.secret |= args.iter().any(|arg| mentions_secret(arg.guessed()));
         }
-        // Whether a variable is set shows nothing of its value.
-        if args.iter().any(|arg| arg.secret) && !matches!(name, "test" | "[" | ":" | "true") {
-            let reason = "a variable whose name says that it is secret is in its words";
-            self.add(Finding::ask(Rule::SecretVariable, reason));
+        if args.iter().any(|arg| arg.secret) && !keeps_secret(name, &args[1..]) {
+            self.shows_secret();
         }
+    }
+
+    /// Asks about a secret variable that a command gets.
+    pub(super) fn shows_secret(&mut self) {
+        let reason = "a variable whose name says that it is secret is in its words";
+        self.add(Finding::ask(Rule::SecretVariable, reason));
     }
 
     /// Notes files that a command writes.
@@ -239,6 +248,40 @@ impl Judge<'_> {
         if self.places.cwd != cwd {
             self.places.to_mut().cwd = cwd;
         }
+    }
+}
+
+/// Whether a variable stands in a line whose name says that it is secret.
+pub(super) fn has_secret_variable(text: &str) -> bool {
+    text.split('$').skip(1).any(|rest| {
+        let rest = rest.trim_start_matches(['{', '!', '#']);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        says_secret(&rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())])
+    })
+}
+
+/// Whether a command shows nothing of its words but whether a variable is set, or equals another. An
+/// operator between numbers, or one that is missing, makes the shell print the operand.
+fn keeps_secret(name: &str, args: &[Arg]) -> bool {
+    let is_word = |arg: &Arg| arg.shape != Shape::Splits;
+    let args = match args {
+        [args @ .., end] if name == "[" && end.text == "]" => args,
+        args => args,
+    };
+    let args = match args {
+        [not, args @ ..] if not.text == "!" => args,
+        args => args,
+    };
+    match (name, args) {
+        ("test" | "[", [operand]) => is_word(operand),
+        ("test" | "[", [operator, operand]) => {
+            matches!(operator.known(), Some("-n" | "-z")) && is_word(operand)
+        }
+        ("test" | "[", [left, operator, right]) => {
+            let compares = matches!(operator.known(), Some("=" | "==" | "!="));
+            compares && is_word(left) && is_word(right)
+        }
+        _ => false,
     }
 }
 

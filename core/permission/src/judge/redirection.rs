@@ -55,15 +55,34 @@ impl Judge<'_> {
         variables: &Variables<'_>,
         index: usize,
     ) -> Option<Arg> {
-        let word: &Word =
-            redirections.iter().rev().find_map(|redirection| match redirection.kind {
-                RedirectionKind::Text => Some(&redirection.target),
-                RedirectionKind::Document(slot) => script.documents.get(slot),
-                RedirectionKind::Read
-                | RedirectionKind::Write
-                | RedirectionKind::ReadWrite
-                | RedirectionKind::Duplicate => None,
-            })?;
-        Some(variables.single(word, index))
+        let last = redirections.iter().rfind(|redirection| redirection.is_input)?;
+        Some(variables.single(text(script, last)?, index))
+    }
+
+    /// Asks about texts in redirections that hold a secret: the command, or one in a group, may print it.
+    pub(super) fn redirected_secrets(
+        &mut self,
+        script: &ParsedShell,
+        redirections: &[Redirection],
+        variables: &Variables<'_>,
+        index: usize,
+    ) {
+        for word in redirections.iter().filter_map(|redirection| text(script, redirection)) {
+            if variables.single(word, index).secret {
+                self.shows_secret();
+            }
+        }
+    }
+}
+
+/// The text that the line contains for a redirection.
+fn text<'s>(script: &'s ParsedShell, redirection: &'s Redirection) -> Option<&'s Word> {
+    match redirection.kind {
+        RedirectionKind::Text => Some(&redirection.target),
+        RedirectionKind::Document(slot) => script.documents.get(slot),
+        RedirectionKind::Read
+        | RedirectionKind::Write
+        | RedirectionKind::ReadWrite
+        | RedirectionKind::Duplicate => None,
     }
 }

@@ -336,6 +336,7 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 takes_code |= letters.contains('c') && text.starts_with('-');
                 reads_input |= letters.contains('s') && text.starts_with('-');
                 odd |= !letters.bytes().all(|b| b"celuxos".contains(&b));
+                judge.seen.traces |= letters.contains('x');
             }
             _ => {
                 operand = Some(arg);

@@ -127,11 +127,13 @@ impl ShellReader<'_> {
         let tells = !self.starts_with(":+") && !self.starts_with("+");
         let inner = self.braced_rest(&name, quoted)?;
         let own = Some(name).filter(|name| tells && !name.is_empty());
-        let name = inner.filter(|name| says_secret(name)).or(own);
-        word.pieces.push(match name {
-            Some(name) => Piece::Derived { name, quoted },
-            None => Piece::Unknown { quoted },
-        });
+        // Both may become a part of the word, or of a message about it.
+        let derived = own.into_iter().chain(inner);
+        let before = word.pieces.len();
+        word.pieces.extend(derived.map(|name| Piece::Derived { name, quoted }));
+        if word.pieces.len() == before {
+            word.pieces.push(Piece::Unknown { quoted });
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Assignments, redirections and the heads of here-documents.
 
 use super::reader::{Parse, PendingDocument, ShellReader};
-use super::word::ends_word;
+use super::word::{Builder, ends_word};
 use super::{AssignmentForm, Redirection, RedirectionKind, ShellAssignment, Simple, Word};
 
 impl ShellReader<'_> {
@@ -51,32 +51,44 @@ impl ShellReader<'_> {
     }
 
     fn array(&mut self) -> Parse<Word> {
-        let mut last = Word::default();
+        let mut elements = Builder::default();
         loop {
             self.skip_lines()?;
             if self.eat(")") {
-                return Ok(last);
+                return Ok(elements.finish());
             }
             if self.peek().is_none_or(ends_word) {
                 return Err(self.unparsed("an array is not closed"));
             }
-            last = self.read_word()?;
+            if !elements.pieces.is_empty() {
+                elements.text(" ");
+            }
+            match self.read_word()? {
+                Word::Literal(text) => elements.text(&text),
+                Word::Pieces(pieces) => elements.pieces.extend(pieces),
+            }
         }
     }
 
     /// A redirection, if one stands here.
     pub(super) fn redirection(&mut self, simple: &mut Simple) -> Parse<bool> {
         let start = self.position;
+        let mut named = None;
         if self.eat("{") {
-            let named = !self.name().is_empty() && self.eat("}");
-            if !named || !matches!(self.peek(), Some(b'<' | b'>')) {
+            named = Some(self.name().to_owned()).filter(|name| !name.is_empty());
+            if named.is_none() || !self.eat("}") || !matches!(self.peek(), Some(b'<' | b'>')) {
                 self.position = start;
                 return Ok(false);
             }
         }
+        let number = self.position;
         while self.peek().is_some_and(|b| b.is_ascii_digit()) {
             self.position += 1;
         }
+        let is_input = match &self.text[number..self.position] {
+            "" => named.is_none() && self.peek() == Some(b'<'),
+            digits => digits.bytes().all(|b| b == b'0'),
+        };
         let kind = match (self.peek(), self.peek_at(1)) {
             (Some(b'<' | b'>'), Some(b'(')) => None,
             (Some(b'<'), _) => Some(self.input_operator()?),
@@ -92,6 +104,8 @@ impl ShellReader<'_> {
             self.position = start;
             return Ok(false);
         };
+        // The shell writes the number of the descriptor to the variable.
+        self.script.volatile.extend(named);
         self.skip_blanks();
         let target = match kind {
             RedirectionKind::Document(_) => Word::default(),
@@ -104,7 +118,7 @@ impl ShellReader<'_> {
                 self.read_word()?
             }
         };
-        simple.redirections.push(Redirection { kind, target });
+        simple.redirections.push(Redirection { kind, target, is_input });
         Ok(true)
     }
 

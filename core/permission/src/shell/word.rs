@@ -22,7 +22,7 @@ impl Builder {
         self.text(c.encode_utf8(&mut [0; 4]));
     }
 
-    fn finish(mut self) -> Word {
+    pub(super) fn finish(mut self) -> Word {
         match self.pieces.as_mut_slice() {
             [] => Word::default(),
             [Piece::Text(text)] => Word::Literal(std::mem::take(text)),

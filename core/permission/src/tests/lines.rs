@@ -3,9 +3,10 @@
 use super::*;
 
 fn assert_decisions(context: &Context, lines: &[(&str, Decision)]) {
-    for (line, decision) in lines {
-        assert_eq!(decide(&Call::shell(line), context).decision, *decision, "{line}");
-    }
+    let found = lines.iter().map(|(line, _)| (*line, decide(&Call::shell(line), context).decision));
+    let (found, expected): (Vec<_>, Vec<_>) =
+        found.zip(lines.iter().copied()).filter(|(found, expected)| found != expected).unzip();
+    assert_eq!(found, expected);
 }
 
 fn confined() -> Context {
@@ -239,4 +240,107 @@ fn a_line_that_switches_to_another_branch_asks_before_it_pushes() {
     context.git_branch = None;
     let line = "GIT_EDITOR=true git rebase --continue && git push";
     assert_decisions(&context, &[(line, Decision::Ask)]);
+}
+
+#[test]
+fn what_the_shell_writes_or_evaluates_itself_is_not_known() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("_=README.md; : .env; cat $_", Decision::Ask),
+            ("REPLY=README.md; read -r <list; cat $REPLY", Decision::Ask),
+            ("MAPFILE=README.md; mapfile -t <list; cat $MAPFILE", Decision::Ask),
+            ("OPTARG=README.md; set -- -a.env; getopts a: o; cat $OPTARG", Decision::Ask),
+            ("x=README.md; y=x; read $y <list; cat $x", Decision::Ask),
+            ("x=README.md; y=x=; declare $y.env; cat $x", Decision::Ask),
+            ("x=README.md; y=.env; local x=$y; cat $x", Decision::Ask),
+            ("r=read; x=README.md; $r x <list; cat $x", Decision::Ask),
+            ("r='read x'; x=README.md; $r <list; cat $x", Decision::Ask),
+            ("r=read; x=README.md; command $r x <list; cat $x", Decision::Ask),
+            ("x=README.md; {read,x} <list; cat $x", Decision::Ask),
+            ("for r in read; do $r x <list; done; x=README.md; cat $x", Decision::Ask),
+            ("e=eval; x=README.md; $e x=.env; cat $x", Decision::Ask),
+            ("l=ls; x=README.md; $l src; cat $x", Decision::Allow),
+            ("x=README.md; printf '%s\\n' \"$x\"; cat $x", Decision::Allow),
+            ("for RANDOM in 'a[$(touch pwn)]'; do :; done", Decision::Ask),
+            ("for RANDOM in a; do :; done", Decision::Ask),
+            ("set -- 'a[$(touch pwn)]'; RANDOM=$1", Decision::Ask),
+            ("set -- 'a[$(touch pwn)]'; OPTIND=$1", Decision::Ask),
+            ("LINENO='a[1]'", Decision::Ask),
+            ("read SECONDS <<< 'a[$(touch pwn)]'", Decision::Ask),
+            ("COLUMNS=$x ls", Decision::Ask),
+            ("SECONDS=0; ls; OPTIND=1", Decision::Allow),
+            ("COLUMNS=200 ls", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn what_the_shell_looks_up_and_how_it_splits_is_not_changed() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("unset PATH; ls", Decision::Ask),
+            ("unset -v PATH && ls", Decision::Ask),
+            ("f() { local PATH; ls; }; f", Decision::Ask),
+            ("exec {PATH}<README.md; ls", Decision::Ask),
+            (": {PATH}<README.md; ls", Decision::Ask),
+            ("exec {x}<README.md; cat ../$x", Decision::Ask),
+            ("unset CARGO_HOME x; ls", Decision::Allow),
+            ("RIPGREP_CONFIG_PATH=./rc; export RIPGREP_CONFIG_PATH; rg a b", Decision::Ask),
+            ("RUSTFMT=./evil; declare -x RUSTFMT; ls", Decision::Ask),
+            ("CI=1; export CI; ls", Decision::Allow),
+            ("f() { local a b; ls; }; f", Decision::Allow),
+            ("declare -x", Decision::Ask),
+            ("typeset -x | head", Decision::Ask),
+            ("declare IFS=,; x=aa,b; cat $x", Decision::Ask),
+            ("declare -r IFS=,", Decision::Ask),
+            ("export IFS=:; x=aa:.env:b; cat $x", Decision::Ask),
+            ("POSIXLY_CORRECT=1; IFS=: :; x=aa:.env:b; cat $x", Decision::Ask),
+            ("sh -c 'IFS=: :; x=aa:b; cat $x'", Decision::Ask),
+            ("GLOBIGNORE=x; cat ?env", Decision::Ask),
+            ("while IFS= read -r l; do echo $l; done < f", Decision::Allow),
+            ("IFS=: read -ra parts < f", Decision::Allow),
+            ("for f in x*/pwn; do sort $f; done", Decision::Ask),
+            ("for f in x*; do cat $f; done", Decision::Ask),
+            ("for d in y*; do find $d -name a; done", Decision::Ask),
+            ("for f in src/*.rs; do wc -l \"$f\"; done", Decision::Allow),
+            ("for f in src/*.rs; do echo $f; done", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn a_secret_is_not_printed_by_the_shell_or_from_a_redirection() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("a=(\"$API_TOKEN\" x); echo \"${a[0]}\"", Decision::Ask),
+            ("{ cat; } <<< \"$API_TOKEN\"", Decision::Ask),
+            ("while read -r l; do echo \"$l\"; done <<< \"$API_TOKEN\"", Decision::Ask),
+            ("cat <<< \"$API_TOKEN\" 3<<<x", Decision::Ask),
+            ("cat 3<<< \"$API_TOKEN\" <&3", Decision::Ask),
+            ("[ \"$API_TOKEN\" -eq 0 ]", Decision::Ask),
+            ("test a $API_TOKEN", Decision::Ask),
+            (": \"${NOPE?$API_TOKEN}\"", Decision::Ask),
+            (": \"a${NOPE?$API_TOKEN}\"", Decision::Ask),
+            ("x=$API_TOKEN; : \"${NOPE?$x}\"", Decision::Ask),
+            (": \"a${x:=$API_TOKEN}\"; echo \"$x\"", Decision::Ask),
+            ("shopt -s failglob; : a$API_TOKEN*", Decision::Ask),
+            ("set -x; : \"$API_TOKEN\"", Decision::Ask),
+            ("set -o xtrace; x=$API_TOKEN", Decision::Ask),
+            ("bash -xc ': \"$API_TOKEN\"'", Decision::Ask),
+            ("set -x; x=$API_TOKEN; [ -n \"$x\" ]", Decision::Ask),
+            ("set -eux; cargo --version", Decision::Allow),
+            ("[ -n \"$API_TOKEN\" ] && echo yes", Decision::Allow),
+            ("[ \"$API_TOKEN\" = x ]", Decision::Allow),
+            ("printf '%s' API_TOKEN; echo $API_TOKEN", Decision::Ask),
+            ("export API_TOKEN; echo $API_TOKEN", Decision::Ask),
+            ("API_TOKEN=a true; echo $API_TOKEN", Decision::Ask),
+            ("(API_TOKEN=a); echo $API_TOKEN", Decision::Ask),
+            ("echo $API_TOKEN; API_TOKEN=a", Decision::Ask),
+            (": ${API_TOKEN:=x}; echo $API_TOKEN", Decision::Ask),
+            ("for token in a b; do echo $token; done", Decision::Allow),
+        ],
+    );
 }
