@@ -230,8 +230,10 @@ impl<'c> Judge<'c> {
         let variables = line::variables(script, &begin, &home, temporary);
         let mut folders = folder::FolderChanges::new(script, &begin);
         let outer = self.functions.len();
+        let keeps_functions = line::keeps_functions(script);
         for (index, simple) in script.commands.iter().enumerate() {
-            for function in script.functions.iter().filter(|f| f.defined_at <= index && f.certain) {
+            let defined = |f: &&shell::Function| f.defined_at <= index && f.certain;
+            for function in script.functions.iter().filter(|f| keeps_functions && defined(f)) {
                 if !self.functions.contains(&function.name) {
                     self.functions.push(function.name.clone());
                 }
@@ -432,6 +434,7 @@ impl<'c> Judge<'c> {
         if let [only] = args
             && matches!(only.known(), Some("--version" | "--help"))
             && program.class.decision() != Decision::Deny
+            && !programs::LOADS_PROJECT.contains(&name)
         {
             self.commands[at].class = Some(Class::Prints);
             return;
@@ -454,6 +457,11 @@ impl<'c> Judge<'c> {
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
         }
+        // Programs, and shells that they start, have no functions of this one.
+        let functions = self.functions.clone();
+        if !matches!(name, "eval" | "trap") {
+            self.functions.clear();
+        }
         if let Some(check) = program.check {
             let outer = self.standard.take();
             self.standard = stdin.cloned();
@@ -462,6 +470,7 @@ impl<'c> Judge<'c> {
         } else if let Some(rest) = parsed.rest {
             self.command(&args[rest..], stdin);
         }
+        self.functions = functions;
     }
 
     /// Adds the finding that follows from the class of a program alone.

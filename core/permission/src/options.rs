@@ -72,6 +72,9 @@ impl<'p> OptionReader<'p> {
         let role = self.role();
         if role == Role::Command || self.parsed.program.has_subcommands() {
             self.parsed.rest = Some(self.next - 1);
+            if self.shifts {
+                self.parsed.found.push(ArgFinding::UnknownCommand);
+            }
             return;
         }
         self.suspicious(arg);

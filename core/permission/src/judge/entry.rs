@@ -301,6 +301,8 @@ pub(crate) enum ArgFinding<'p> {
     PossibleOption(&'p Arg),
     /// Words that are not known, in place of an option's value: more than one may come of them.
     UnquotedValue,
+    /// A pattern in front of a command, which may begin with one of the names that match.
+    UnknownCommand,
     /// An option that matters, where another word is expected: after `--`, or in place of a
     /// value. Programs do not agree on how to take it.
     MisplacedOption(&'p str),

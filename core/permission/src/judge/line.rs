@@ -190,8 +190,11 @@ impl Judge<'_> {
         let calls = |from: usize, name: &str| {
             (0..script.commands.len()).any(|command| {
                 let words = &script.commands[command].words;
+                // `command` runs the program of this name.
+                let to_program = words.first().and_then(Word::as_literal) == Some("command");
+                let mut words = words[if to_program { 2 } else { 0 }.min(words.len())..].iter();
                 body(script.functions[from].scope, command)
-                    && words.iter().filter_map(Word::as_literal).any(|word| word == name)
+                    && words.any(|word| word.as_literal() == Some(name))
             })
         };
         let functions = &script.functions;
@@ -283,6 +286,24 @@ fn keeps_secret(name: &str, args: &[Arg]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the functions of a script are certainly there where it calls them: it removes none, and runs no
+/// built-in command that only its variables name.
+pub(super) fn keeps_functions(script: &ParsedShell) -> bool {
+    let is_literal = |word: &Word| word.as_literal().is_some();
+    let evaluates = |word: &Word| {
+        let text = word.as_literal();
+        text.is_some_and(|text| matches!(text, "eval" | "trap" | "command" | "builtin"))
+    };
+    let is_known = |words: &[Word]| {
+        words.first().is_none_or(is_literal)
+            && (!words.iter().any(evaluates) || words.iter().all(is_literal))
+    };
+    script.commands.iter().all(|simple| {
+        let mut literals = simple.words.iter().filter_map(Word::as_literal);
+        is_known(&simple.words) && !literals.any(|text| text.contains("unset"))
+    })
 }
 
 /// Most functions of which it is looked at what they call.

@@ -32,6 +32,12 @@ impl Judge<'_> {
                 ArgFinding::UnquotedValue => {
                     self.ask_held(parsed, "gets unquoted words that are not known");
                 }
+                ArgFinding::UnknownCommand => {
+                    self.ask(
+                        parsed,
+                        "gets a pattern in front of its command, which may name another",
+                    );
+                }
                 ArgFinding::MisplacedOption(name) => self.add(Finding::ask(
                     Rule::Program(parsed.name.to_owned()),
                     format!("`{name}` stands where another word of `{}` is expected", parsed.name),

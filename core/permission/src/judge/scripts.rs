@@ -24,35 +24,59 @@ pub(crate) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// jq: filters that read the environment or other files.
 pub(crate) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    query(judge, parsed, parsed.operands.first().copied());
+    query(judge, parsed, parsed.operands.first().copied(), |before, word| {
+        // `.env` is a member of the input, unless the dot belongs to what stands before.
+        let member = before.strip_suffix('.');
+        member.is_some_and(|before| !before.ends_with(|c: char| c == '.' || c.is_ascii_digit()))
+            || is_own_variable(before, word)
+    });
+}
+
+/// Whether a word of a filter is a variable that only the filter and its options set.
+fn is_own_variable(before: &str, word: &str) -> bool {
+    before.ends_with('$') && word != "ENV" && !word.starts_with("__")
 }
 
 /// yq: as jq, and functions that load files.
 pub(crate) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // `eval` and `eval-all` stand before the expression, and without one the first is a file.
     for operand in &parsed.operands {
-        query(judge, parsed, Some(operand));
+        query(judge, parsed, Some(operand), is_own_variable);
         judge.consider(judge.places.judge(operand, Access::Read));
     }
 }
 
-fn query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, filter: Option<&Arg>) {
+/// Judges a filter; `is_own` tells of a word, by what stands before it, whether it is a name that the filter or
+/// its input chose.
+fn query(
+    judge: &mut Judge<'_>,
+    parsed: &ParsedArgs<'_>,
+    filter: Option<&Arg>,
+    is_own: impl Fn(&str, &str) -> bool,
+) {
     let Some(filter) = filter else { return };
     match filter.known() {
         None if filter.shape == Shape::Pattern => {}
         None => judge.ask_held(parsed, "gets a filter that is put together when it runs"),
         Some(text) => {
-            let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '$');
+            // Blanks may stand behind the `$` of a variable.
+            let ends = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+            let mut at = 0;
+            let words = text.split_inclusive(ends).filter_map(|part| {
+                let (before, word) = (&text[..at], part.trim_end_matches(ends));
+                at += part.len();
+                (!is_own(before, word)).then_some(word)
+            });
             let reads = [
                 "input_line_number",
-                "$__loc__",
+                "__loc__",
                 "get_search_list",
                 "env",
-                "$ENV",
+                "ENV",
                 "import",
                 "include",
                 "input_filename",
-                "$__prog_args",
+                "__prog_args",
                 "envsubst",
                 "strenv",
                 "eval",

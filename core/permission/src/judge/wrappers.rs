@@ -99,7 +99,10 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 args = rest;
                 break;
             }
-            "-u" | "--unset" => args = rest.get(1..).unwrap_or_default(),
+            "-u" | "--unset" => {
+                pattern_value(judge, parsed, rest);
+                args = rest.get(1..).unwrap_or_default();
+            }
             text if text.starts_with("--unset=") || (text.starts_with("-u") && text.len() > 2) => {
                 args = rest;
             }
@@ -133,6 +136,14 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     let stdin = judge.standard.take();
     judge.command(args, stdin.as_ref());
+}
+
+/// Asks about an option's value, the first of `rest`, that may become several words: the second of them would be
+/// the command.
+fn pattern_value(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, rest: &[Arg]) {
+    if rest.first().is_some_and(|value| matches!(value.shape, Shape::Pattern | Shape::Splits)) {
+        judge.ask(parsed, "gets words in front of its command that are not known");
+    }
 }
 
 /// Options of xargs that take their value from the next word.
@@ -185,6 +196,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             break;
         }
         if XARGS_VALUES.contains(&text) {
+            pattern_value(judge, parsed, rest);
             if matches!(text, "-I" | "-J" | "--replace-str") {
                 mark = rest.first().map(|arg| arg.text.clone());
             }
@@ -236,6 +248,9 @@ pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         .first()
         .and_then(|first| parsed.args.iter().position(|arg| std::ptr::eq(arg, *first)));
     if let Some(start) = start {
+        for at in 0..start {
+            pattern_value(judge, parsed, &parsed.args[at..]);
+        }
         judge.shell_argument(&joined(&parsed.args[start..]));
     }
 }

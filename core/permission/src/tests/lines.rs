@@ -344,3 +344,69 @@ fn a_secret_is_not_printed_by_the_shell_or_from_a_redirection() {
         ],
     );
 }
+
+#[test]
+fn a_name_is_one_of_a_function_only_where_the_shell_calls_it() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("frob() { ls; }; frob", Decision::Allow),
+            ("frob() { ls; }; frob a | head", Decision::Allow),
+            ("frob() { ls; }; eval 'frob a'", Decision::Allow),
+            ("frob() { ls; }; trap frob EXIT", Decision::Allow),
+            ("bash -c 'frob() { ls; }; frob'", Decision::Allow),
+            ("frob() { :; }; command frob a", Decision::Ask),
+            ("frob() { :; }; env frob a", Decision::Ask),
+            ("frob() { :; }; timeout 5 frob a", Decision::Ask),
+            ("frob() { :; }; ls | xargs frob", Decision::Ask),
+            ("frob() { :; }; bash -c 'frob a'", Decision::Ask),
+            ("frob() { :; }; unset -f frob; frob .env", Decision::Ask),
+            ("frob() { :; }; g() { frob a; }; unset frob; g", Decision::Ask),
+            ("frob() { :; }; eval 'unset -f frob'; frob a", Decision::Ask),
+            ("frob() { :; }; u=unset; $u -f frob; frob a", Decision::Ask),
+            ("frob() { :; }; u=unset; command $u -f frob; frob a", Decision::Ask),
+            ("ls() { command ls -la \"$@\"; }; ls", Decision::Allow),
+            ("ls() { command ls | ls; }; ls", Decision::Deny),
+            ("ls() { ls | command ls; }; ls", Decision::Deny),
+            ("ls() { command eval ls; }; ls", Decision::Deny),
+        ],
+    );
+}
+
+#[test]
+fn what_a_program_runs_is_the_line_that_it_gets() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("bash <<< ls", Decision::Allow),
+            ("bash 0<<< ls", Decision::Allow),
+            ("bash <<'E' 2>&1\nls\nE", Decision::Allow),
+            ("bash <<< ls < evil.sh", Decision::Ask),
+            ("bash <<< ls 0< evil.sh", Decision::Ask),
+            ("bash <<'E' < evil.sh\nls\nE", Decision::Ask),
+            ("cat evil.sh | bash 3<<'E'\nls\nE", Decision::Ask),
+            ("cat evil.sh | bash {x}<<< ls", Decision::Ask),
+            ("bash 3<<< ls <&3", Decision::Ask),
+            ("timeout i* cat pre-commit ../.git/hooks/", Decision::Ask),
+            ("nice -n i* cat a b", Decision::Ask),
+            ("env -u i* cat a b", Decision::Ask),
+            ("ls | xargs -n i* cat", Decision::Ask),
+            ("watch -n i* cat a b", Decision::Ask),
+            ("git -C s* status", Decision::Ask),
+            ("timeout 5 cat src/*.rs", Decision::Allow),
+            ("pytest --help", Decision::Ask),
+            ("flask --version", Decision::Ask),
+            ("cargo test --help", Decision::Allow),
+            ("tsc --version", Decision::Allow),
+            ("jq -n '$ ENV'", Decision::Ask),
+            ("jq -n '$\n__prog_args'", Decision::Ask),
+            ("jq -n '$ENV.HOME'", Decision::Ask),
+            ("jq -n 'env'", Decision::Ask),
+            ("jq '..env' a.json", Decision::Ask),
+            ("jq '.env' a.json", Decision::Allow),
+            ("jq '.a.env[0].ENV?' a.json", Decision::Allow),
+            ("jq --arg env x '.[$env]' a.json", Decision::Allow),
+            ("yq '.a | env(HOME)' a.yaml", Decision::Ask),
+        ],
+    );
+}
