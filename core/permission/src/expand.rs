@@ -237,9 +237,11 @@ impl<'s> Variables<'s> {
                 ScopeKind::For { variable, values } => {
                     Some((0, variable.as_str(), values.as_deref()?))
                 }
-                ScopeKind::Top | ScopeKind::Branch | ScopeKind::Subshell | ScopeKind::Function => {
-                    None
-                }
+                ScopeKind::Top
+                | ScopeKind::Branch
+                | ScopeKind::Loop
+                | ScopeKind::Subshell
+                | ScopeKind::Function => None,
             });
             assignments.chain(loops)
         };
@@ -352,6 +354,7 @@ impl<'s> Variables<'s> {
                 ScopeKind::For { values: None, .. }
                 | ScopeKind::Top
                 | ScopeKind::Branch
+                | ScopeKind::Loop
                 | ScopeKind::Subshell => {}
             }
         }

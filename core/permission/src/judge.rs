@@ -43,6 +43,9 @@ pub(super) struct Judge<'c> {
     commands: Vec<Examined>,
     depth: usize,
     functions: Vec<String>,
+    moves: folder::Moves,
+    /// The shell whose code is judged may know less than bash.
+    is_posix_only: bool,
     /// The standard input of the command that is being checked, when the line contains it.
     pub standard: Option<Arg>,
     traced: bool,
@@ -98,6 +101,8 @@ impl<'c> Judge<'c> {
             commands: Vec::new(),
             depth: 0,
             functions: Vec::new(),
+            moves: folder::Moves::default(),
+            is_posix_only: false,
             standard: None,
             traced,
             recovering: None,
@@ -208,6 +213,10 @@ impl<'c> Judge<'c> {
         for concern in &script.concerns {
             self.add(Finding::ask(Rule::HiddenCode, concern.reason));
         }
+        if self.is_posix_only && script.only_bash {
+            let reason = "another shell than bash may read it otherwise";
+            self.add(Finding::ask(Rule::UnreadableShell, reason));
+        }
         if let Some(unparsed) = &script.unparsed {
             let reason = format!("the command cannot be read: {}", unparsed.reason);
             self.add(Finding::ask(Rule::UnreadableShell, reason));
@@ -224,10 +233,11 @@ impl<'c> Judge<'c> {
         }
         self.recursion(script);
         self.order(script);
+        self.begin_script(script);
         let begin = self.places.cwd.clone();
         let home = self.places.home().to_owned();
         let temporary = self.context.places.own_temporary.as_deref();
-        let variables = line::variables(script, &begin, &home, temporary);
+        let values = folder::Values::new(script, &begin, &home, temporary);
         let mut folders = folder::FolderChanges::new(script, &begin);
         let outer = self.functions.len();
         let keeps_functions = line::keeps_functions(script);
@@ -239,6 +249,7 @@ impl<'c> Judge<'c> {
                 }
             }
             for assignment in &simple.assignments {
+                let variables = values.of(folders.known() == 0 && !self.seen.lost);
                 let value = variables.single(&assignment.value, index);
                 let scope = scope_of(&simple.words);
                 self.assignment(&assignment.name, &value, scope);
@@ -246,11 +257,9 @@ impl<'c> Judge<'c> {
                     self.latent_code(&value);
                 }
             }
-            self.in_folders(&folders, index, |judge| {
-                judge.simple(script, index, &variables);
-            });
-            folders.note(index, self, &variables);
+            self.in_known_folders(&mut folders, index, &values);
         }
+        self.in_later_folders(&mut folders, &values);
         self.functions.truncate(outer);
     }
 

@@ -173,11 +173,6 @@ impl Places {
         normal(path, &self.cwd)
     }
 
-    /// The same places, seen from another folder.
-    pub(super) fn from(&self, cwd: &str) -> Places {
-        Places { cwd: cwd.to_owned(), ..self.clone() }
-    }
-
     /// Judges a pattern that a program looks for files with; there a star matches a leading dot.
     pub(super) fn judge_glob(&self, arg: &Arg) -> Option<Finding> {
         let pattern = arg.guessed().replace(HOLE, "");

@@ -18,6 +18,7 @@ mod word;
 pub use piece::{Piece, Word};
 
 use onloop_syntax::limits;
+use std::borrow::Cow;
 
 /// Everything found in one piece of shell text.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +38,8 @@ pub struct ParsedShell {
     pub volatile: Vec<String>,
     /// Bodies of here-documents; see [`RedirectionKind::Document`].
     pub documents: Vec<Word>,
+    /// Something in it is read otherwise by shells that follow POSIX and no more, such as dash.
+    pub only_bash: bool,
     lists: usize,
     work_bytes: usize,
 }
@@ -58,6 +61,8 @@ pub struct Simple {
     pub list: usize,
     /// Executed only if everything before it in its list succeeded.
     pub after_success: bool,
+    /// Not part of a pipeline, and not negated: if it fails, its list goes on as after a failure.
+    pub alone: bool,
 }
 
 /// `NAME=value`.
@@ -124,8 +129,10 @@ pub struct Scope {
 pub enum ScopeKind {
     /// The line itself.
     Top,
-    /// A branch, a group, a `while` loop: may run never or often.
+    /// A branch or a group: may never run.
     Branch,
+    /// A `while` loop or one that counts: may run never or often.
+    Loop,
     /// A substitution or subshell: its assignments are lost.
     Subshell,
     /// The body of `for variable in values`.
@@ -168,13 +175,21 @@ pub struct Unparsed {
 
 /// Reads `text` as a shell script.
 pub fn read(text: &str) -> ParsedShell {
-    let mut script = ParsedShell::default();
-    script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
-    if text.len() > limits::SHELL_BYTES {
-        script.unparsed = Some(Unparsed { reason: "the command is too long to be read" });
-        return script;
+    let mut text = Cow::Borrowed(text);
+    let mut work_bytes = 0;
+    loop {
+        let mut script = ParsedShell { work_bytes, ..ParsedShell::default() };
+        script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
+        if text.len() > limits::SHELL_BYTES || work_bytes > limits::SHELL_REREAD_BYTES {
+            script.unparsed = Some(Unparsed { reason: "the command is too long to be read" });
+            return script;
+        }
+        let (script, joint) = reader::ShellReader::new(&text, script, 0).read_all();
+        let Some(joint) = joint else { return script };
+        // A line that is continued within a word, or between two operators: `$\` and `(` on the next.
+        work_bytes += text.len();
+        text.to_mut().drain(joint..joint + 2);
     }
-    reader::ShellReader::new(text, script, 0).read_all()
 }
 
 #[cfg(test)]

@@ -4,122 +4,275 @@ use super::Judge;
 use super::entry::ParsedArgs;
 use crate::expand::{Arg, Variables};
 use crate::paths::{Access, PathClass};
-use crate::shell::{ParsedShell, ScopeKind, Simple, Word};
+use crate::shell::{ParsedShell, ScopeKind, Word};
 use crate::verdict::{Finding, PathRule, Rule};
 use onloop_syntax::limits;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of the commands.
 const CHANGES: [&str; 4] = ["cd", "pushd", "popd", "chdir"];
 
-/// A change of folder in a script.
-struct Change {
-    /// Index of the command.
-    at: usize,
-    /// Where it leads, for each folder that it may start from.
-    leads: Vec<String>,
+/// Most commands of a script that may change the folder.
+const MOST_CHANGES: usize = 64;
+
+/// How often commands that may run again are judged from the folders that are found.
+const ROUNDS: usize = 2;
+
+/// What the commands judged so far do to the folder of the shell.
+#[derive(Default)]
+pub(super) struct Moves {
+    /// Where they may lead.
+    made: Vec<String>,
+    /// Some code runs at any later time: a trap.
+    pub deferred: bool,
+    /// A function has the name of a command that changes the folder.
+    shadowed: bool,
+}
+
+/// The variables of a script.
+pub(super) struct Values<'s> {
+    make: Box<dyn Fn(bool) -> Variables<'s> + 's>,
+    at_first: OnceCell<Variables<'s>>,
+    elsewhere: OnceCell<Variables<'s>>,
+}
+
+impl<'s> Values<'s> {
+    pub(super) fn new(
+        script: &'s ParsedShell,
+        cwd: &'s str,
+        home: &'s str,
+        temporary: Option<&'s str>,
+    ) -> Values<'s> {
+        let make =
+            move |at_first: bool| Variables::new(script, at_first.then_some(cwd), home, temporary);
+        Values { make: Box::new(make), at_first: OnceCell::new(), elsewhere: OnceCell::new() }
+    }
+
+    /// As commands get them in the first folder, or in another one, where `PWD` is not known.
+    pub(super) fn of(&self, at_first: bool) -> &Variables<'s> {
+        let cell = if at_first { &self.at_first } else { &self.elsewhere };
+        cell.get_or_init(|| (self.make)(at_first))
+    }
 }
 
 /// The folders that the commands of a script may run in.
 pub(super) struct FolderChanges<'s> {
     script: &'s ParsedShell,
     begin: String,
-    changes: Vec<Change>,
-}
-
-/// Whether a script changes the folder anywhere.
-pub(super) fn changes(script: &ParsedShell) -> bool {
-    script.commands.iter().any(changes_folder)
-}
-
-fn changes_folder(simple: &Simple) -> bool {
-    // Behind `command`, `builtin` or an assignment it does the same.
-    let mut words = simple.words.iter().filter_map(Word::as_literal);
-    words.any(|word| CHANGES.contains(&word))
+    /// The folders that each command was judged from.
+    judged: Vec<Vec<String>>,
+    /// Where commands may lead, by their index.
+    changes: BTreeMap<usize, Vec<String>>,
+    /// Commands with code that runs at any later time.
+    deferred: BTreeSet<usize>,
+    shadowed: bool,
 }
 
 impl<'s> FolderChanges<'s> {
     pub(super) fn new(script: &'s ParsedShell, begin: &str) -> FolderChanges<'s> {
-        FolderChanges { script, begin: begin.to_owned(), changes: Vec::new() }
+        FolderChanges {
+            script,
+            begin: begin.to_owned(),
+            judged: vec![Vec::new(); script.commands.len()],
+            changes: BTreeMap::new(),
+            deferred: BTreeSet::new(),
+            shadowed: false,
+        }
     }
 
-    /// The folders in which the command at `index` may run; `None` when there are too many.
-    pub(super) fn of(&self, index: usize) -> Option<Vec<String>> {
-        let simple = &self.script.commands[index];
+    /// The folders in which the command at `index` may run.
+    fn of(&self, index: usize) -> Vec<String> {
         let mut found = vec![self.begin.clone()];
-        for change in &self.changes {
-            let from = &self.script.commands[change.at];
-            if !self.reaches(from, simple) {
-                continue;
-            }
-            let certain =
-                simple.list == from.list && simple.after_success && same_place(from, simple);
-            if certain {
+        let add = |found: &mut Vec<String>, leads: &[String]| {
+            let new: Vec<String> =
+                leads.iter().filter(|lead| !found.contains(lead)).cloned().collect();
+            found.extend(new);
+        };
+        // In a loop what follows comes first, the time before.
+        let changes = self.changes.range(index..).chain(self.changes.range(..index));
+        let reaching = changes.filter(|(at, _)| self.reaches(**at, index));
+        for (at, leads) in reaching.clone() {
+            if self.is_certain(*at, index) {
                 found.clear();
             }
-            for lead in &change.leads {
-                if !found.contains(lead) {
-                    found.push(lead.clone());
-                }
+            add(&mut found, leads);
+        }
+        // A function or a trap may have run in between.
+        for (at, leads) in reaching {
+            if self.runs_any_time(*at) || self.runs_any_time(index) {
+                add(&mut found, leads);
             }
         }
-        (found.len() <= limits::SHELL_FOLDERS).then_some(found)
+        found
+    }
+
+    /// Whether the command at `to` runs only if the one at `from` changed the folder just before.
+    fn is_certain(&self, from: usize, to: usize) -> bool {
+        let [change, simple] = [from, to].map(|index| &self.script.commands[index]);
+        let literal = |word: &Word, names: &[&str]| {
+            word.as_literal().is_some_and(|word| names.contains(&word))
+        };
+        let is_plain = match change.words.as_slice() {
+            [name, options @ .., _] => {
+                literal(name, &["cd", "pushd"])
+                    && options.iter().all(|word| literal(word, &["--", "-P", "-L"]))
+            }
+            [] | [_] => false,
+        };
+        from < to
+            && is_plain
+            && change.alone
+            && !self.shadowed
+            && simple.list == change.list
+            && simple.after_success
+            && simple.scope >= change.scope
     }
 
     /// Whether a change of folder at `from` may be in force where `to` runs.
-    fn reaches(&self, from: &Simple, to: &Simple) -> bool {
-        let mut scope = Some(from.scope);
-        // A subshell keeps its folder to itself.
-        while let Some(at) = scope {
+    fn reaches(&self, from: usize, to: usize) -> bool {
+        if from < to || self.runs_any_time(to) {
+            return self.runs_any_time(to) || self.reaches_behind(from, to);
+        }
+        // It runs again in a loop around both.
+        let mut scopes = self.scopes(self.script.commands[from].scope);
+        scopes
+            .by_ref()
+            .take_while(|at| !matches!(self.script.scopes[*at].kind, ScopeKind::Subshell))
+            .any(|at| {
+                let is_loop =
+                    matches!(self.script.scopes[at].kind, ScopeKind::Loop | ScopeKind::For { .. });
+                is_loop && self.is_around(at, to)
+            })
+    }
+
+    fn reaches_behind(&self, from: usize, to: usize) -> bool {
+        for at in self.scopes(self.script.commands[from].scope) {
             if self.is_around(at, to) {
                 return true;
             }
-            let current = &self.script.scopes[at];
-            if matches!(current.kind, ScopeKind::Subshell) {
+            // A subshell keeps its folder to itself.
+            if matches!(self.script.scopes[at].kind, ScopeKind::Subshell) {
                 return false;
             }
-            scope = current.parent;
         }
         true
     }
 
-    fn is_around(&self, scope: usize, simple: &Simple) -> bool {
-        let mut at = Some(simple.scope);
-        while let Some(current) = at {
-            if current == scope {
-                return true;
-            }
-            at = self.script.scopes[current].parent;
-        }
-        false
+    /// Whether a command runs when something calls it: in a function or a trap.
+    fn runs_any_time(&self, index: usize) -> bool {
+        let mut scopes = self.scopes(self.script.commands[index].scope);
+        self.deferred.contains(&index)
+            || scopes.any(|at| matches!(self.script.scopes[at].kind, ScopeKind::Function))
     }
 
-    /// Notes that the command at `index` may change the folder.
-    pub(super) fn note(&mut self, index: usize, judge: &Judge<'_>, variables: &Variables<'_>) {
-        let simple = &self.script.commands[index];
-        if !changes_folder(simple) {
-            return;
-        }
-        let begins = self.of(index).unwrap_or_default();
-        let mut leads = Vec::new();
-        for args in variables.commands(index) {
-            let name = args.iter().position(|arg| CHANGES.contains(&arg.text.as_str()));
-            let Some(at) = name.filter(|at| args[*at].text != "popd") else { continue };
-            let target = args[at + 1..].iter().find(|arg| !is_option(arg));
-            let Some(target) = target.and_then(|arg| arg.known()) else {
-                // Where it leads is not known; what follows is judged from where it was.
-                leads.extend(begins.iter().cloned());
-                continue;
-            };
-            for begin in &begins {
-                leads.push(judge.places.from(begin).absolute(target));
-            }
-        }
-        self.changes.push(Change { at: index, leads });
+    /// A scope and those around it.
+    fn scopes(&self, scope: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(scope), |at| self.script.scopes[*at].parent)
+    }
+
+    fn is_around(&self, scope: usize, index: usize) -> bool {
+        self.scopes(self.script.commands[index].scope).any(|at| at == scope)
+    }
+
+    /// How many folders are known that commands lead to.
+    pub(super) fn known(&self) -> usize {
+        self.changes.values().map(Vec::len).sum()
     }
 }
 
-fn same_place(from: &Simple, to: &Simple) -> bool {
-    from.scope == to.scope || to.scope > from.scope
+impl Judge<'_> {
+    /// Notes that a script begins which may define functions.
+    pub(super) fn begin_script(&mut self, script: &ParsedShell) {
+        self.moves.shadowed |=
+            script.functions.iter().any(|function| CHANGES.contains(&function.name.as_str()));
+    }
+
+    /// Judges the command at `index` from every folder that it may run in, as far as it was not yet.
+    /// `false`: there are too many.
+    fn in_folders(
+        &mut self,
+        folders: &mut FolderChanges<'_>,
+        index: usize,
+        values: &Values<'_>,
+    ) -> bool {
+        folders.shadowed = self.moves.shadowed;
+        let mut found = folders.of(index);
+        let is_complete =
+            found.len() <= limits::SHELL_FOLDERS && folders.changes.len() <= MOST_CHANGES;
+        found.truncate(limits::SHELL_FOLDERS);
+        let begin = self.places.cwd.clone();
+        let outer = std::mem::take(&mut self.moves.deferred);
+        for cwd in found {
+            if folders.judged[index].contains(&cwd) {
+                continue;
+            }
+            folders.judged[index].push(cwd.clone());
+            let mark = self.moves.made.len();
+            let variables = values.of(cwd == folders.begin && !self.seen.lost);
+            self.go(cwd);
+            self.simple(folders.script, index, variables);
+            for lead in self.moves.made[mark..].to_vec() {
+                let leads = folders.changes.entry(index).or_default();
+                if !leads.contains(&lead) {
+                    leads.push(lead);
+                }
+            }
+        }
+        self.go(begin);
+        if self.moves.deferred {
+            folders.deferred.insert(index);
+        }
+        self.moves.deferred |= outer;
+        is_complete
+    }
+
+    /// Judges the command at `index` from every folder that those before it may lead to.
+    pub(super) fn in_known_folders(
+        &mut self,
+        folders: &mut FolderChanges<'_>,
+        index: usize,
+        values: &Values<'_>,
+    ) {
+        if !self.in_folders(folders, index, values) {
+            self.add(Finding::ask(Rule::ShellSize, "it changes the folder too often"));
+        }
+    }
+
+    /// Judges commands that may run again, or later, from the folders that other commands lead to.
+    pub(super) fn in_later_folders(
+        &mut self,
+        folders: &mut FolderChanges<'_>,
+        values: &Values<'_>,
+    ) {
+        for _ in 0..ROUNDS {
+            let known = folders.known();
+            if known == 0 {
+                return;
+            }
+            let mut is_complete = true;
+            for index in 0..folders.judged.len() {
+                is_complete &= self.in_folders(folders, index, values);
+            }
+            if is_complete && folders.known() == known {
+                return;
+            }
+        }
+        self.lose_folder("it may change the folder again and again");
+    }
+
+    /// The folder is not known in which what follows runs.
+    fn lose_folder(&mut self, reason: &str) {
+        self.seen.lost = true;
+        self.add(Finding::containable(Rule::Path(PathRule::Outside), reason));
+    }
+
+    /// Judges what follows from the folder `cwd`.
+    pub(super) fn go(&mut self, cwd: String) {
+        if self.places.cwd != cwd {
+            self.places.to_mut().cwd = cwd;
+        }
+    }
 }
 
 fn is_option(arg: &Arg) -> bool {
@@ -128,18 +281,25 @@ fn is_option(arg: &Arg) -> bool {
 
 /// Judges a change of folder: within the checkout it is followed.
 pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const UNKNOWN: &str = "it goes to a folder that is not known";
     let rule = || Rule::Path(PathRule::Outside);
     if parsed.name == "popd" && parsed.args.is_empty() {
-        return;
+        // Back to where any `pushd` was.
+        let first = judge.context.places.cwd.clone();
+        let known: BTreeSet<String> = judge.moves.made.iter().cloned().chain([first]).collect();
+        if judge.moves.made.is_empty() || known.len() > limits::SHELL_FOLDERS {
+            judge.lose_folder(UNKNOWN);
+        }
+        return judge.moves.made.extend(known.into_iter().take(limits::SHELL_FOLDERS));
     }
     let targets: Vec<&Arg> = parsed.args.iter().filter(|arg| !is_option(arg)).collect();
     let [target] = targets.as_slice() else {
         return judge.add(Finding::deny(rule(), "it leaves the working folder"));
     };
     let Some(path) = target.known().filter(|path| !path.starts_with(['-', '+'])) else {
-        judge.seen.lost = true;
-        return judge.add(Finding::containable(rule(), "it goes to a folder that is not known"));
+        return judge.lose_folder(UNKNOWN);
     };
+    judge.moves.made.push(judge.places.absolute(path));
     judge.consider(judge.places.judge_text(path, Access::List));
     if !judge.places.is_inside(path) {
         return judge

@@ -1,8 +1,8 @@
 //! What only the commands of a line together show: code that is fetched and run, files that are
 //! written and run, functions that call themselves.
 
-use super::{Examined, Judge, folder};
-use crate::expand::{Arg, Shape, Variables};
+use super::{Examined, Judge};
+use crate::expand::{Arg, Shape};
 use crate::paths::{file_name, mentions_secret};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
@@ -218,40 +218,6 @@ impl Judge<'_> {
             self.add(Finding::deny(Rule::HiddenCode, reason));
         }
     }
-
-    /// Judges the command at `index` from every folder that it may run in.
-    pub(super) fn in_folders(
-        &mut self,
-        folders: &folder::FolderChanges<'_>,
-        index: usize,
-        judge: impl Fn(&mut Self),
-    ) {
-        let Some(found) = folders.of(index) else {
-            return self.add(Finding::ask(Rule::ShellSize, "it changes the folder too often"));
-        };
-        let [only] = found.as_slice() else {
-            let begin = self.places.cwd.clone();
-            for cwd in found {
-                self.go(cwd);
-                judge(self);
-            }
-            return self.go(begin);
-        };
-        if *only == self.places.cwd {
-            return judge(self);
-        }
-        let begin = self.places.cwd.clone();
-        self.go(only.clone());
-        judge(self);
-        self.go(begin);
-    }
-
-    /// Judges what follows from the folder `cwd`.
-    pub(super) fn go(&mut self, cwd: String) {
-        if self.places.cwd != cwd {
-            self.places.to_mut().cwd = cwd;
-        }
-    }
 }
 
 /// Whether a variable stands in a line whose name says that it is secret.
@@ -312,14 +278,4 @@ const MOST_FUNCTIONS: usize = 16;
 /// The decision about a line that runs in a sandbox.
 pub(super) fn is_contained(finding: &Finding, secret_mentioned: bool) -> bool {
     finding.decision == Decision::Ask && finding.containable && !secret_mentioned
-}
-
-/// The variables of a script; in one that changes the folder, `PWD` is not known.
-pub(super) fn variables<'s>(
-    script: &'s ParsedShell,
-    cwd: &'s str,
-    home: &'s str,
-    temporary: Option<&'s str>,
-) -> Variables<'s> {
-    Variables::new(script, (!folder::changes(script)).then_some(cwd), home, temporary)
 }

@@ -145,8 +145,20 @@ impl Judge<'_> {
         }
     }
 
-    /// Judges shell code in an argument.
+    /// Runs `judge` for code of a shell that may follow POSIX and no more, or of bash.
+    pub(super) fn in_shell(&mut self, is_posix_only: bool, judge: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.is_posix_only, is_posix_only);
+        judge(self);
+        self.is_posix_only = outer;
+    }
+
+    /// Judges code in an argument that a program hands to `sh`.
     pub(super) fn shell_argument(&mut self, arg: &Arg) {
+        self.in_shell(true, |judge| judge.code_argument(arg));
+    }
+
+    /// Judges code in an argument for the shell that the line itself is for.
+    pub(super) fn code_argument(&mut self, arg: &Arg) {
         match arg.known() {
             Some(code) => self.code(code),
             None => {

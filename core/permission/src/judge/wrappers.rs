@@ -34,7 +34,7 @@ pub(crate) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         [first, rest @ ..] if first.text == "--" => rest,
         args => args,
     };
-    judge.shell_argument(&joined(args));
+    judge.code_argument(&joined(args));
 }
 
 /// command and builtin: `command -v` only looks.
@@ -67,15 +67,16 @@ pub(crate) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// trap: its first argument is run later.
 pub(crate) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.moves.deferred = true;
     match parsed.args {
         [] => {}
         [first, ..] if matches!(first.text.as_str(), "-" | "-l" | "-p" | "") => {}
         [first, rest @ ..] if first.text == "--" => {
             if let Some(code) = rest.first() {
-                judge.shell_argument(code);
+                judge.code_argument(code);
             }
         }
-        [code, ..] => judge.shell_argument(code),
+        [code, ..] => judge.code_argument(code),
     }
 }
 
@@ -361,6 +362,8 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     let stdin = judge.standard.take();
     judge.seen.unseen |= reads_input && stdin.is_none();
+    // Others understand more than dash does, and `sh` may be dash.
+    let is_posix_only = matches!(parsed.name, "sh" | "dash" | "ash");
     let code = match (takes_code, operand, stdin) {
         (true, Some(code), _) => Some(code.clone()),
         (false, None, Some(text)) => Some(text),
@@ -382,7 +385,7 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         _ => None,
     };
     match code {
-        Some(code) if !odd => judge.shell_argument(&code),
+        Some(code) if !odd => judge.in_shell(is_posix_only, |judge| judge.code_argument(&code)),
         Some(code) => {
             judge.ask(parsed, Class::Runs.sentence());
             judge.guessed_code(code.guessed());

@@ -10,8 +10,14 @@ impl ShellReader<'_> {
     pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         match self.peek() {
-            Some(b'\'') if !quoted => self.ansi_quoted(word),
-            Some(b'"') if !quoted => self.double_quoted(word),
+            Some(b'\'') if !quoted => {
+                self.script.only_bash = true;
+                self.ansi_quoted(word)
+            }
+            Some(b'"') if !quoted => {
+                self.script.only_bash = true;
+                self.double_quoted(word)
+            }
             Some(b'(') if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() => {
                 self.position += 2;
                 self.arithmetic()?;
@@ -29,6 +35,7 @@ impl ShellReader<'_> {
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => {
                 let name = self.name().to_owned();
                 word.pieces.push(Piece::Variable { name, quoted });
+                word.open_name = Some(self.position).filter(|_| !quoted);
                 Ok(())
             }
             Some(b @ (b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')) => {
@@ -40,6 +47,7 @@ impl ShellReader<'_> {
             }
             _ => {
                 word.text("$");
+                word.lone_dollar |= !quoted;
                 Ok(())
             }
         }
@@ -84,7 +92,12 @@ impl ShellReader<'_> {
                 Some('`') => break,
                 Some('\\') => match self.take_char() {
                     Some(c @ ('$' | '`' | '\\')) => inner.push(c),
-                    Some('"') if quoted => inner.push('"'),
+                    // The shell joins the lines first, also in single quotes and comments.
+                    Some('\n') => {}
+                    // Between double quotes it is a plain quote, and in a here-document it is not.
+                    Some('"') if quoted => {
+                        return Err(self.unparsed("a quote is escaped between backquotes"));
+                    }
                     Some(c) => inner.extend(['\\', c]),
                     None => return Err(self.unparsed("a backquote is not closed")),
                 },
@@ -99,7 +112,7 @@ impl ShellReader<'_> {
     /// `${…}`; the position is on the brace.
     fn braced(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
-        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|' | b'(') | None) {
+        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|' | b'(' | b'\\') | None) {
             return Err(self.unparsed("a substitution in `${ }` is not understood"));
         }
         let mut bare = true;
@@ -113,7 +126,9 @@ impl ShellReader<'_> {
         let name = self.name().to_owned();
         if name.is_empty() {
             bare = false;
-            self.take_char();
+            if self.take_char() == Some('\\') {
+                return Err(self.unparsed("the name in `${` is not understood"));
+            }
         }
         if bare && self.eat("}") {
             let piece = match name.as_bytes()[0].is_ascii_digit() {
@@ -157,18 +172,19 @@ impl ShellReader<'_> {
             match self.peek() {
                 None => return Err(self.unparsed("`${` is not closed")),
                 Some(b'}') => break,
-                Some(b'\'') if !quoted => self.single_quoted(&mut ignored)?,
+                Some(b'\'') if quoted => self.single_quoted_in_double(&mut ignored)?,
+                Some(b'\'') => self.single_quoted(&mut ignored)?,
                 Some(b'"') => self.double_quoted(&mut ignored)?,
-                Some(b'\\') => {
-                    self.position += 1;
-                    self.take_char();
-                }
+                Some(b'\\') => self.escape(&mut ignored)?,
                 Some(b'<' | b'>') if self.at_process_substitution() => {
                     self.position += 2;
                     self.substitution_body()?;
                 }
-                Some(b'$') => self.dollar(true, &mut ignored)?,
-                Some(b'`') => self.backquoted(true, &mut ignored)?,
+                Some(b'$') if quoted && self.peek_at(1) == Some(b'\'') => {
+                    return Err(self.unparsed("shells differ about `$'` in double quotes"));
+                }
+                Some(b'$') => self.dollar(quoted, &mut ignored)?,
+                Some(b'`') => self.backquoted(quoted, &mut ignored)?,
                 Some(_) => {
                     self.take_char();
                 }
@@ -182,12 +198,33 @@ impl ShellReader<'_> {
             }
         }
         let rest = &self.text[start..self.position];
-        if (offset || subscript) && rest.bytes().any(|b| b.is_ascii_alphabetic() || b == b'_') {
+        let evaluates = |b: u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'$' | b'`');
+        if (offset || subscript) && rest.bytes().any(evaluates) {
             self.concern("a subscript or offset is evaluated, and its variables may hold code");
         }
         self.position += 1;
         self.leave();
         Ok(inner)
+    }
+
+    /// Single quotes within `"${…}"`: bash takes them as quotes and expands what is between them, other
+    /// shells take them as text. Read only where both come to the same end.
+    fn single_quoted_in_double(&mut self, word: &mut Builder) -> Parse<()> {
+        self.position += 1;
+        let rest = &self.text[self.position..];
+        let end = rest.find('\'').map(|end| self.position + end);
+        let inner = &rest[..end.map_or(0, |end| end - self.position)];
+        while end.is_some_and(|end| self.position < end) && !inner.contains(['"', '}', '\\', '`']) {
+            match self.peek() {
+                Some(b'$') => self.dollar(true, word)?,
+                _ => drop(self.take_char()),
+            }
+        }
+        if end != Some(self.position) {
+            return Err(self.unparsed("shells differ about a single quote in double quotes"));
+        }
+        self.position += 1;
+        Ok(())
     }
 
     /// Where the arithmetic that starts with `((` here ends, if it is arithmetic: the

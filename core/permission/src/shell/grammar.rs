@@ -120,10 +120,11 @@ impl ShellReader<'_> {
 
     fn pipeline(&mut self) -> Parse<()> {
         let mark = self.mark();
-        let mut stages = 1;
+        let (mut stages, mut is_negated) = (1, false);
         loop {
             self.skip_blanks();
             if self.eat_word("!") {
+                is_negated = true;
                 continue;
             }
             if !self.eat_word("time") {
@@ -152,6 +153,11 @@ impl ShellReader<'_> {
         }
         if stages > 1 {
             self.mark_uncertain(mark);
+        }
+        if stages > 1 || is_negated {
+            for simple in &mut self.script.commands[mark.0..] {
+                simple.alone = false;
+            }
         }
         Ok(())
     }
@@ -259,6 +265,7 @@ impl ShellReader<'_> {
     fn parenthesised(&mut self) -> Parse<()> {
         if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() {
             self.position += 2;
+            self.script.only_bash = true;
             return self.arithmetic();
         }
         self.position += 1;
@@ -293,7 +300,7 @@ impl ShellReader<'_> {
 
     fn while_loop(&mut self) -> Parse<()> {
         self.position += self.raw_word().len();
-        self.open_scope(ScopeKind::Branch);
+        self.open_scope(ScopeKind::Loop);
         self.read_list(&["do"])?;
         self.loop_body()
     }
@@ -310,7 +317,7 @@ impl ShellReader<'_> {
         if self.starts_with("((") {
             self.position += 2;
             self.arithmetic()?;
-            self.open_scope(ScopeKind::Branch);
+            self.open_scope(ScopeKind::Loop);
             self.skip_blanks();
             self.eat(";");
             return self.loop_body();
@@ -378,6 +385,7 @@ impl ShellReader<'_> {
     /// `[[ … ]]`. Operators are stepped over: what matters is what its words run.
     fn test(&mut self) -> Parse<()> {
         self.position += 2;
+        self.script.only_bash = true;
         let mut words = Vec::new();
         loop {
             self.skip_lines()?;
@@ -419,8 +427,12 @@ impl ShellReader<'_> {
     }
 
     fn simple(&mut self) -> Parse<()> {
-        let mut simple =
-            Simple { scope: self.scope, certain: self.scope == 0, ..Simple::default() };
+        let mut simple = Simple {
+            scope: self.scope,
+            certain: self.scope == 0,
+            alone: true,
+            ..Simple::default()
+        };
         loop {
             self.skip_blanks();
             if self.redirection(&mut simple)? {

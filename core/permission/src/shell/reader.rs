@@ -14,6 +14,8 @@ pub(super) struct ShellReader<'a> {
     /// Here-documents whose bodies start after the next line break: the delimiter, whether
     /// tabs are stripped, whether the body is literal, and where to put it.
     pub(super) pending: Vec<PendingDocument>,
+    /// Where the shell joins two lines first; what is around the place must be read without it.
+    pub(super) joint: Option<usize>,
 }
 
 pub(super) struct PendingDocument {
@@ -25,15 +27,29 @@ pub(super) struct PendingDocument {
 
 impl<'a> ShellReader<'a> {
     pub(super) fn new(text: &'a str, script: ParsedShell, depth: usize) -> Self {
-        ShellReader { text, position: 0, depth, scope: 0, script, pending: Vec::new() }
+        ShellReader { text, position: 0, depth, scope: 0, script, pending: Vec::new(), joint: None }
     }
 
-    /// Reads to the end and hands back what was found, also when it stops early.
-    pub(super) fn read_all(mut self) -> ParsedShell {
+    /// Reads to the end and hands back what was found, also when it stops early, and where the text
+    /// has to be joined and read again.
+    pub(super) fn read_all(mut self) -> (ParsedShell, Option<usize>) {
         if let Err(unparsed) = self.read_script() {
             self.script.unparsed.get_or_insert(unparsed);
         }
-        self.script
+        (self.script, self.joint)
+    }
+
+    /// Notes that the backslash before `position` joins two lines within a word or between operators.
+    pub(super) fn note_joint(&mut self, position: usize) {
+        self.joint.get_or_insert(position - 1);
+    }
+
+    /// Fails for a text within the text that has lines to be joined.
+    fn without_joints(&self) -> Parse<()> {
+        match self.joint {
+            Some(_) => Err(self.unparsed("a line is continued where that is not understood")),
+            None => Ok(()),
+        }
     }
 
     fn read_script(&mut self) -> Parse<()> {
@@ -57,7 +73,7 @@ impl<'a> ShellReader<'a> {
         let script = std::mem::take(&mut self.script);
         let mut inner = ShellReader::new(text, script, self.depth);
         inner.scope = scope;
-        let end = inner.read_script();
+        let end = inner.read_script().and_then(|()| inner.without_joints());
         self.script = inner.script;
         self.leave();
         end
@@ -130,7 +146,13 @@ impl<'a> ShellReader<'a> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t') => self.position += 1,
-                Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.position += 2,
+                Some(b'\\') if self.peek_at(1) == Some(b'\n') => {
+                    let before = self.text[..self.position].bytes().next_back();
+                    if !matches!(before, None | Some(b' ' | b'\t' | b'\n')) {
+                        self.note_joint(self.position + 1);
+                    }
+                    self.position += 2;
+                }
                 Some(b'#') => {
                     let rest = &self.text.as_bytes()[self.position..];
                     self.position += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
@@ -180,12 +202,22 @@ impl<'a> ShellReader<'a> {
             if line == document.delimiter {
                 break;
             }
+            let ends = line.strip_prefix(document.delimiter.as_str());
+            if self.in_subshell() && ends.is_some_and(|rest| rest.contains(')')) {
+                return Err(self.unparsed("a parenthesis follows the end of a here-document"));
+            }
             body.push_str(line);
             body.push('\n');
         }
         let word = if document.literal { Word::literal(body) } else { self.expand_text(&body)? };
         self.script.documents[document.slot] = word;
         Ok(())
+    }
+
+    fn in_subshell(&self) -> bool {
+        let mut scopes =
+            std::iter::successors(Some(self.scope), |at| self.script.scopes[*at].parent);
+        scopes.any(|at| matches!(self.script.scopes[at].kind, ScopeKind::Subshell))
     }
 
     fn take_line(&mut self) -> &'a str {
@@ -207,6 +239,7 @@ impl<'a> ShellReader<'a> {
         let mut inner = ShellReader::new(text, script, self.depth);
         inner.scope = self.scope;
         let word = inner.read_expanded_to_end();
+        let word = inner.without_joints().and(word);
         self.script = inner.script;
         self.leave();
         word

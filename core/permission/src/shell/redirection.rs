@@ -55,6 +55,10 @@ impl ShellReader<'_> {
         loop {
             self.skip_lines()?;
             if self.eat(")") {
+                // What stands behind it is part of the same word, and shells differ about it.
+                if self.peek().is_some_and(|b| !ends_word(b)) {
+                    return Err(self.unparsed("text stands directly behind an array"));
+                }
                 return Ok(elements.finish());
             }
             if self.peek().is_none_or(ends_word) {

@@ -38,6 +38,21 @@ fn commands_are_found_wherever_they_hide() {
         ("a \\\n b\\\nc", "a bc"),
         ("$'\\x72\\155' $\"x\" r\"\"m ''rm \\rm", "rm x rm rm rm"),
         ("{ a; } > x; (b) 2>&1", "a; b"),
+        // Lines are joined first.
+        ("\"$\\\n(a)\"", "a; …"),
+        ("$\\\n(a)", "a; …"),
+        ("$(\\\n(1)\\\n) a", "… a"),
+        ("i\\\nf a; th\\\nen b; fi", "a; b"),
+        ("a &\\\n& b |\\\n| c", "a; b; c"),
+        ("A\\\n=x a; f\\\n() { b; }", "a; b"),
+        ("a 'b\\\nc' # \\\nd", "a b\\\nc; d"),
+        ("cat <<'E'\n$\\\n(a)\nE\nb", "cat; b"),
+        ("cat <<E\n$\\\n(a)\nE\nb", "cat; a; b"),
+        ("`: # \\\na`", ":; …"),
+        // Quotes within `${…}`.
+        ("a ${x-$'\\''}; b #'}", "a …; b"),
+        ("\"${x-'$(a)'}\" \"${x:-\"b c\"}\"", "a; … …"),
+        ("a ${x-`echo \\\"; b #\\\"`}", "echo \"; b; a …"),
     ] {
         assert_eq!(commands(text), expected, "{text}");
     }
@@ -82,6 +97,20 @@ fn what_is_not_understood_is_refused() {
         "cat <<A $(cat <<B\nx\nA\nB\n)",
         "a ()",
         "f\"\"() { a; }",
+        "A=(a)#b; c",
+        "A=(a)b",
+        "A=(a)'b'",
+        "a \"${x#'\"'}\"; b } # \"",
+        "a \"${x-'}'}\"",
+        "a \"${x:-don't}\"",
+        "a \"${x-$'\\''}\"; b #'}\"",
+        "a $(cat <<'E'\nE) ; b #\nE\n)",
+        "cat <<E\n`a \\\"; b #\\\"`\nE",
+        "a $b{c,d}",
+        "a {$b,c}d",
+        "a {$,c}d",
+        "a ~{b,c}",
+        "${\\x}",
     ] {
         assert!(read(text).unparsed.is_some(), "{text:?}");
     }
@@ -103,6 +132,10 @@ fn evaluations_that_can_hide_code_are_concerns() {
         "echo ${x@P}",
         "echo ${x[y]}",
         "echo ${x:y}",
+        "echo ${x:$1}",
+        "echo ${x[$1]}",
+        "echo ${@:$1}",
+        "echo ${x\\\n@P}",
         "[[ $x -eq 1 ]]",
         "[[ -v x ]]",
         "a[x]=1",

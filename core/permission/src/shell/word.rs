@@ -8,6 +8,10 @@ use super::reader::{Parse, ShellReader};
 pub(super) struct Builder {
     pub(super) pieces: Vec<Piece>,
     braces: bool,
+    /// Where an unquoted name ends that braces behind it may make longer.
+    pub(super) open_name: Option<usize>,
+    /// It has an unquoted `$` that begins nothing, unless braces do it: `{$,x}HOME`.
+    pub(super) lone_dollar: bool,
 }
 
 impl Builder {
@@ -80,6 +84,9 @@ impl ShellReader<'_> {
         if start.is_empty() && self.position == begin {
             return Err(self.unparsed("a word is missing here"));
         }
+        if word.braces && word.lone_dollar {
+            return Err(self.unparsed("braces may make a variable of a `$`"));
+        }
         Ok(word.finish())
     }
 
@@ -103,7 +110,13 @@ impl ShellReader<'_> {
                 self.position += 1;
                 word.pieces.push(Piece::Wildcard(char::from(byte)));
             }
-            b'~' if self.tilde_position(word) => self.tilde(word),
+            b'~' if self.tilde_position(word) => self.tilde(word)?,
+            // Braces come first: `$a{b,c}` is `$ab $ac`.
+            b'{' | b',' | b'}'
+                if word.open_name == Some(self.position) && (word.braces || byte == b'{') =>
+            {
+                return Err(self.unparsed("braces stand directly behind a variable"));
+            }
             b'{' => {
                 self.position += 1;
                 word.braces = true;
@@ -116,6 +129,7 @@ impl ShellReader<'_> {
             b',' if word.braces => {
                 self.position += 1;
                 word.pieces.push(Piece::BraceComma);
+                self.script.only_bash = true;
             }
             _ => match self.take_char() {
                 Some(c) => word.char(c),
@@ -137,19 +151,26 @@ impl ShellReader<'_> {
         }
     }
 
-    fn tilde(&mut self, word: &mut Builder) {
+    fn tilde(&mut self, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         let start = self.position;
         while self.peek().is_some_and(|b| is_plain(b) && b != b'/' && b != b':') {
             self.position += 1;
         }
+        if self.peek() == Some(b'{') {
+            return Err(self.unparsed("braces stand directly behind a tilde"));
+        }
         word.pieces.push(Piece::Tilde(self.text[start..self.position].to_owned()));
+        Ok(())
     }
 
-    fn escape(&mut self, word: &mut Builder) -> Parse<()> {
+    pub(super) fn escape(&mut self, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         match self.take_char() {
-            Some('\n') => Ok(()),
+            Some('\n') => {
+                self.note_joint(self.position - 1);
+                Ok(())
+            }
             Some(c) => {
                 word.char(c);
                 Ok(())
@@ -198,7 +219,7 @@ impl ShellReader<'_> {
             Some(b'\\') => {
                 self.position += 1;
                 match self.take_char() {
-                    Some('\n') => {}
+                    Some('\n') => self.note_joint(self.position - 1),
                     Some(c) if escapable.contains(c) => word.char(c),
                     Some(c) => {
                         word.text("\\");

@@ -89,6 +89,74 @@ fn git_diff_of_what_is_outside_the_checkout_is_contained() {
 }
 
 #[test]
+fn what_follows_a_change_of_folder_is_judged_from_every_folder_that_it_may_run_in() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            // Nothing has changed the folder, or not for certain.
+            ("echo popd && perl -e 1", Decision::Ask),
+            ("echo popd && cat ~/.ssh/config", Decision::Deny),
+            ("pushd src; popd && perl -e 1", Decision::Ask),
+            ("! popd && perl -e 1", Decision::Ask),
+            ("popd", Decision::Ask),
+            ("echo cd src && touch ../a", Decision::Deny),
+            ("cd() { :; }; cd src && touch ../a", Decision::Deny),
+            ("eval 'cd() { :; }'; cd src && touch ../a", Decision::Deny),
+            ("cd src | true && touch ../a", Decision::Deny),
+            ("! cd src && touch ../a", Decision::Deny),
+            ("{ ! cd src; } && touch ../a", Decision::Deny),
+            ("pushd -n src && touch ../a", Decision::Deny),
+            ("cd src && cd /srv/repo && touch ../a", Decision::Deny),
+            ("pushd src && popd && touch ../a", Decision::Deny),
+            // The command has another name, or stands in another.
+            ("c=cd; $c .github; echo x > workflows/ci.yml", Decision::Ask),
+            ("eval 'cd .github'; echo x > workflows/ci.yml", Decision::Ask),
+            ("command cd .cargo; echo x > config.toml", Decision::Ask),
+            ("{cd,.cargo}; echo x > config.toml", Decision::Ask),
+            ("for c in cd; do $c .cargo; done; echo x > config.toml", Decision::Ask),
+            ("pushd -n .cargo; popd; echo x > config.toml", Decision::Ask),
+            ("eval 'cd .cargo'; ls $PWD/..", Decision::Ask),
+            // It runs again, or later.
+            ("for i in 1 2; do echo x > config.toml; cd .cargo; done", Decision::Ask),
+            ("for d in .github workflows; do cd $d; done; echo x > ci.yml", Decision::Ask),
+            ("f() { touch ../a; }; cd src && cd /srv/repo && f", Decision::Deny),
+            ("f() { cd /srv/repo; }; cd src && f && touch ../a", Decision::Deny),
+            ("cd src && trap 'touch ../a' EXIT && cd /srv/repo", Decision::Deny),
+            ("trap 'cd /srv/repo' DEBUG; cd src && touch ../a", Decision::Deny),
+            // Lines of every day.
+            ("cd src && cat ../a.txt | head -3", Decision::Allow),
+            ("cd src && ls > /dev/null && touch ../a", Decision::Allow),
+            ("cd -- src && touch ../a", Decision::Allow),
+            ("pushd src && ls && popd", Decision::Allow),
+            ("if cd src; then ls; fi", Decision::Allow),
+            ("{ cd src && ls; } 2>&1 | head", Decision::Allow),
+            ("for d in a b; do (cd $d && ls ..); done", Decision::Allow),
+            ("while read -r x; do echo \"$x\"; done < a; cd src; ls", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn what_another_shell_than_bash_reads_otherwise_asks() {
+    assert_decisions(
+        &confined(),
+        &[
+            ("sh -c '[[ x || touch a ]]'", Decision::Ask),
+            ("dash -c \"echo \\$'a\\\\'; touch a #'\"", Decision::Ask),
+            ("sh -c '((ls))'", Decision::Ask),
+            ("sh -c 'touch {a,b}'", Decision::Ask),
+            ("sh <<'E'\n[[ x ]]\nE", Decision::Ask),
+            ("sh -c 'eval \"[[ x ]]\"'", Decision::Ask),
+            ("watch '[[ x ]]'", Decision::Ask),
+            ("sh -c 'bash -c \"[[ x ]]\"'", Decision::Allow),
+            ("bash -c '[[ x ]] && ls'", Decision::Allow),
+            ("eval '[[ x ]]'", Decision::Allow),
+            ("sh -c 'if [ -f a ]; then cat a; fi'", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
 fn a_zone_or_a_language_is_a_name_and_not_a_file() {
     assert_decisions(
         &Context::new("/srv/repo"),
