@@ -283,6 +283,8 @@ pub struct HookInput {
     pub session: Option<String>,
     /// Absolute folder in which the agent works, where the host says so.
     pub cwd: Option<String>,
+    /// Absolute folder that the host has open and the agent works for, where the host says so.
+    pub project: Option<String>,
     /// File with the conversation, where the host says so.
     pub transcript: Option<String>,
     /// The host's name for the call of a tool that the event is about, the same for every hook that

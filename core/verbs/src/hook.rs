@@ -244,8 +244,8 @@ impl HookContext {
         // The agent may be in any folder now; what counts is where it was started.
         let project = match host {
             Host::Claude => io.env("CLAUDE_PROJECT_DIR"),
-            // Its own hooks run in the folder of its settings.
-            Host::Cursor => Some(cwd.as_str()),
+            // Its own hooks run in the folder of its settings, and a line in any folder.
+            Host::Cursor => input.project.as_deref().or(Some(cwd.as_str())),
             Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => None,
         };
         let project = project.filter(|folder| folder.starts_with('/')).unwrap_or(start).to_owned();

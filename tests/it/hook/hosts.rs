@@ -117,6 +117,28 @@ fn d18_d19_cursor_judges_calls_and_goes_on_by_follow_ups() {
 }
 
 #[test]
+fn cursor_keeps_the_rules_of_its_project_in_other_folders() {
+    let project = Workspace::git();
+    project.write(".agentize.local.yaml", "permissions: {deny: [\"^git log\"]}\n");
+    project.write(".gitignore", ".agentize.local.yaml\n");
+    let elsewhere = project.path("../elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    let event = |name: &str, more: Value| {
+        let mut input = json!({ "conversation_id": "c1", "generation_id": "g1", "cwd": elsewhere,
+            "hook_event_name": name, "workspace_roots": [project.path("")] });
+        for (key, value) in more.as_object().unwrap() {
+            input[key] = value.clone();
+        }
+        say(&project, "cursor", &input)["permission"].clone()
+    };
+    assert_eq!(event("beforeShellExecution", json!({ "command": "git log" })), "deny");
+    assert_ne!(event("beforeShellExecution", json!({ "command": "echo x > y" })), "allow");
+    let file = json!({ "file_path": elsewhere.join("x"), "content": "x" });
+    let write = json!({ "tool_name": "Write", "tool_input": file });
+    assert_ne!(event("preToolUse", write), "allow");
+}
+
+#[test]
 fn vs_code_has_its_own_form_and_its_own_tools() {
     let project = Workspace::plain();
     let event = |name: &str, more: Value| {

@@ -17,6 +17,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         return Ok(HookInput {
             session: None,
             cwd: None,
+            project: None,
             transcript: None,
             call_id: None,
             mode: PermissionMode::Default,
@@ -47,7 +48,15 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
     let mode = filled(document, "permission_mode").and_then(|mode| mode.parse().ok());
-    Ok(HookInput { session, cwd, transcript, call_id, mode: mode.unwrap_or_default(), event })
+    Ok(HookInput {
+        session,
+        cwd,
+        project: None,
+        transcript,
+        call_id,
+        mode: mode.unwrap_or_default(),
+        event,
+    })
 }
 
 /// VS Code names its members in camel case.

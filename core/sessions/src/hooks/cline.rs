@@ -35,6 +35,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     Ok(HookInput {
         session,
         cwd: folder,
+        project: None,
         transcript: None,
         call_id: None,
         mode: PermissionMode::Default,

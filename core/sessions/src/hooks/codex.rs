@@ -35,7 +35,15 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
-    Ok(HookInput { session, cwd, transcript, call_id, mode: PermissionMode::Default, event })
+    Ok(HookInput {
+        session,
+        cwd,
+        project: None,
+        transcript,
+        call_id,
+        mode: PermissionMode::Default,
+        event,
+    })
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

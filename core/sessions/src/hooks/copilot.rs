@@ -34,7 +34,15 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "sessionId");
     let transcript = filled(document, "transcriptPath");
     let cwd = filled(document, "cwd");
-    Ok(HookInput { session, cwd, transcript, call_id: None, mode: PermissionMode::Default, event })
+    Ok(HookInput {
+        session,
+        cwd,
+        project: None,
+        transcript,
+        call_id: None,
+        mode: PermissionMode::Default,
+        event,
+    })
 }
 
 /// The permission engine knows most tools by their own names.

@@ -7,6 +7,7 @@ use super::{
     AnswerForm, EventSigns, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
     StopInput, embedded, event_name, filled, output, reason, required, text,
 };
+use onloop_permission::paths::below;
 use onloop_permission::{Call, Decision};
 
 /// Older versions do not name their events. A tool of an MCP server comes with the server's address or
@@ -72,10 +73,23 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let ids = ["conversation_id", "generation_id", "session_id"];
     let session = ids.iter().find_map(|key| filled(document, key));
-    let folder = document["workspace_roots"][0].as_str().map(str::to_owned);
+    let roots = document["workspace_roots"].as_array().map_or(&[][..], Vec::as_slice);
+    let roots = roots.iter().filter_map(Value::as_str).map(|root| root.trim_end_matches('/'));
     let transcript = filled(document, "transcript_path");
-    let cwd = filled(document, "cwd").or(folder);
-    Ok(HookInput { session, cwd, transcript, call_id: None, mode: PermissionMode::Default, event })
+    let cwd = filled(document, "cwd");
+    let is_around = |root: &&str| cwd.as_deref().is_some_and(|cwd| below(cwd, root).is_some());
+    let around = roots.clone().filter(is_around).max_by_key(|root| root.len());
+    let project = around.or_else(|| roots.clone().next()).map(str::to_owned);
+    let cwd = cwd.or_else(|| project.clone());
+    Ok(HookInput {
+        session,
+        cwd,
+        project,
+        transcript,
+        call_id: None,
+        mode: PermissionMode::Default,
+        event,
+    })
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

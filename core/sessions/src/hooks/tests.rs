@@ -340,3 +340,21 @@ fn copilot_does_not_name_its_events() {
     let of_vscode = json!({ "hookEventName": "PreToolUse", "tool_name": "read_file" });
     assert_eq!(event(of_vscode), HookEvent::Other);
 }
+
+#[test]
+fn cursor_works_for_the_open_folder_around_the_one_of_the_call() {
+    let table = [
+        (json!(["/a", "/b"]), "/b/src", Some("/b"), "/b/src"),
+        (json!(["/b", "/b/c/"]), "/b/c", Some("/b/c"), "/b/c"),
+        (json!(["/a", "/b"]), "/opt", Some("/a"), "/opt"),
+        (json!(["/a"]), "", Some("/a"), "/a"),
+        (json!(null), "/opt", None, "/opt"),
+    ];
+    for (roots, cwd, project, works_in) in table {
+        let document = json!({ "hook_event_name": "beforeShellExecution", "command": "ls",
+            "workspace_roots": roots, "cwd": cwd });
+        let input = read(Host::Cursor, document);
+        let found = (input.project.as_deref(), input.cwd.as_deref());
+        assert_eq!(found, (project, Some(works_in)), "{cwd}");
+    }
+}

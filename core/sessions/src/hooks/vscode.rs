@@ -58,7 +58,15 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "sessionId").or_else(|| filled(document, "session_id"));
     let transcript = filled(document, "transcript_path");
     let cwd = filled(document, "cwd");
-    Ok(HookInput { session, cwd, transcript, call_id: None, mode: PermissionMode::Default, event })
+    Ok(HookInput {
+        session,
+        cwd,
+        project: None,
+        transcript,
+        call_id: None,
+        mode: PermissionMode::Default,
+        event,
+    })
 }
 
 /// The permission engine knows these tools by their own names.
