@@ -5,13 +5,16 @@
 //! client would then compare with its rules in place of the line that the agent wrote.
 
 mod claude;
+mod codex;
 mod opencode;
 mod path;
 
+pub use opencode::agent as opencode_agent;
 use serde_json::Value;
 
 use super::expand::{Arg, HOLE};
 use super::paths::{Places, file_name};
+use super::shell::Simple;
 use super::verdict::{Decision, Finding, Rule};
 use onloop_syntax::{limits, text};
 
@@ -19,6 +22,7 @@ use onloop_syntax::{limits, text};
 #[derive(Clone, Debug, Default)]
 pub struct ClientRules {
     claude: Vec<claude::ClaudeRule>,
+    codex: Vec<codex::CodexRule>,
     opencode: Vec<opencode::Layer>,
     /// Why a file could not be used.
     fault: Option<String>,
@@ -43,6 +47,15 @@ impl ClientRules {
         self.bound();
     }
 
+    /// Adds the rules of a `.rules` file of Codex. Whether it could be read.
+    pub fn add_codex(&mut self, file: &str) -> bool {
+        let rules = codex::read(file);
+        let is_read = rules.is_some();
+        self.codex.extend(rules.into_iter().flatten());
+        self.bound();
+        is_read
+    }
+
     /// Records that a file is there and cannot be used; then every call is asked about.
     pub fn add_unreadable(&mut self, reason: &str) {
         self.fault.get_or_insert_with(|| text::one_line(reason));
@@ -50,14 +63,17 @@ impl ClientRules {
 
     fn bound(&mut self) {
         let opencode: usize = self.opencode.iter().map(opencode::Layer::len).sum();
-        if self.claude.len() + opencode > limits::CONFIG_RULES {
+        if self.claude.len() + self.codex.len() + opencode > limits::CONFIG_RULES {
             self.claude.truncate(limits::CONFIG_RULES);
+            self.codex.truncate(limits::CONFIG_RULES);
             self.add_unreadable("the client has too many permission rules");
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.claude.is_empty() && self.opencode.is_empty() && self.fault.is_none()
+        let has_rules =
+            !self.claude.is_empty() || !self.codex.is_empty() || !self.opencode.is_empty();
+        !has_rules && self.fault.is_none()
     }
 
     /// What the rules say about a call as a whole: its tool, the paths and addresses that it names, and
@@ -73,7 +89,7 @@ impl ClientRules {
             )
         });
         let claude = self.claude.iter().filter(|rule| rule.is_about(tool, input, places));
-        let opencode = self.opencode.iter().filter_map(|layer| layer.call(tool, input));
+        let opencode = self.opencode.iter().filter_map(|layer| layer.call(tool, input, places));
         let found = claude.map(claude::ClaudeRule::finding).chain(opencode).chain(fault);
         found.max_by_key(|finding| finding.decision)
     }
@@ -89,7 +105,26 @@ impl ClientRules {
                 || args.iter().skip(1).any(|arg| rule.is_about_read(word(arg), places))
         });
         let opencode = self.opencode.iter().filter_map(|layer| layer.command(&spellings));
-        claude.map(claude::ClaudeRule::finding).chain(opencode).max_by_key(|found| found.decision)
+        let words: Vec<String> = args.iter().map(plain).collect();
+        let codex = words.split_first().into_iter().flat_map(|(program, words)| {
+            let names = [program.as_str(), file_name(program)];
+            self.codex.iter().filter_map(move |rule| rule.command(&names, words))
+        });
+        let found = claude.map(claude::ClaudeRule::finding).chain(opencode).chain(codex);
+        found.max_by_key(|found| found.decision)
+    }
+
+    /// What they say about a command as it is written, with its assignments and quotes.
+    pub(super) fn source(&self, simple: &Simple) -> Option<Finding> {
+        if self.is_empty() {
+            return None;
+        }
+        let starts = 0..=simple.assignments.len().min(simple.source.len());
+        let written: Vec<String> = starts.map(|at| simple.source[at..].join(" ")).collect();
+        let about = |rule: &&claude::ClaudeRule| written.iter().any(|it| rule.is_about_command(it));
+        let claude = self.claude.iter().filter(about).map(claude::ClaudeRule::finding);
+        let opencode = self.opencode.iter().filter_map(|layer| layer.source(&written));
+        claude.chain(opencode).max_by_key(|found| found.decision)
     }
 
     /// What they say about a file that a line writes.
@@ -97,12 +132,20 @@ impl ClientRules {
         let rules = self.claude.iter().filter(|rule| rule.is_about_write(word(arg), places));
         rules.map(claude::ClaudeRule::finding).max_by_key(|found| found.decision)
     }
+
+    /// What they say about a file whose content a line shows.
+    pub(super) fn read(&self, arg: &Arg, places: &Places) -> Option<Finding> {
+        let rules = self.claude.iter();
+        let rules =
+            rules.filter(|rule| rule.is_about_read(word(arg), places) || rule.is_for_reads());
+        rules.map(claude::ClaudeRule::finding).max_by_key(|found| found.decision)
+    }
 }
 
 /// A command as a person may have written it in a rule: as it is called, by the program's name
 /// alone, and with its words quoted.
 fn spellings(args: &[Arg]) -> Vec<String> {
-    let words: Vec<String> = args.iter().map(|arg| arg.guessed().replace(HOLE, "")).collect();
+    let words: Vec<String> = args.iter().map(plain).collect();
     let Some((program, rest)) = words.split_first() else { return Vec::new() };
     let joined = |first: &str, rest: &[String]| {
         let mut line = first.to_owned();
@@ -114,6 +157,11 @@ fn spellings(args: &[Arg]) -> Vec<String> {
     };
     let quoted: Vec<String> = rest.iter().map(|word| text::shell_word(word)).collect();
     vec![joined(program, rest), joined(file_name(program), rest), joined(program, &quoted)]
+}
+
+/// A word without its unknown parts.
+fn plain(arg: &Arg) -> String {
+    arg.guessed().replace(HOLE, "")
 }
 
 /// The word of a command that may be a path: `x` of `--file=x`.

@@ -270,6 +270,7 @@ impl<'c> Judge<'c> {
         }
         let redirections = simple.redirections.as_slice();
         self.redirected_secrets(script, redirections, variables, index);
+        self.consider(self.context.client.source(simple));
         if simple.words.is_empty() {
             return;
         }

@@ -53,6 +53,8 @@ pub struct Simple {
     pub words: Vec<Word>,
     /// Redirections in the order of the text.
     pub redirections: Vec<Redirection>,
+    /// Assignments and words as they are written, with their quotes.
+    pub source: Vec<String>,
     /// Index into [`ParsedShell::scopes`].
     pub scope: usize,
     /// Certainly executed, in the shell itself, so that its assignments hold afterwards.

@@ -476,29 +476,39 @@ fn dump(input: &Value) -> String {
     input.to_string()
 }
 
-fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+/// The files in a patch, each behind what is done with it.
+fn patched(input: &Value) -> Vec<(&str, &str)> {
+    const HEADS: [&str; 4] =
+        ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
     let keys = ["input", "patch", "command", "patchText", "patch_text"];
-    let Some(text) = keys.iter().find_map(|key| input.get(*key)).and_then(Value::as_str) else {
-        return judge.add(malformed(tool));
-    };
+    let text = keys.iter().find_map(|key| input.get(*key)).and_then(Value::as_str);
+    let of_line =
+        |line| HEADS.iter().find_map(|head| Some((*head, str::strip_prefix(line, head)?)));
+    let lines = text.unwrap_or_default().lines().map(str::trim);
+    lines.filter_map(of_line).map(|(head, path)| (head, path.trim())).collect()
+}
+
+/// Every path that a call of `tool` names, those in a patch among them.
+pub(super) fn named_paths<'v>(tool: &str, input: &'v Value) -> Vec<&'v str> {
+    let mut found = paths(input);
+    if kind_of(tool) == Some(Tool::Patch) {
+        found.extend(patched(input).into_iter().map(|(_, path)| path));
+    }
+    found
+}
+
+fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let mut targets = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
-        for head in ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"] {
-            let Some(path) = line.strip_prefix(head) else {
-                continue;
-            };
-            let path = path.trim();
-            targets.push(path);
-            worst.consider(judge.places.judge_text(path, Access::Write));
-            if head.contains("Delete") {
-                worst.add(ask(tool, "it deletes a file"));
-            }
+    for (head, path) in patched(input) {
+        targets.push(path);
+        worst.consider(judge.places.judge_text(path, Access::Write));
+        if head.contains("Delete") {
+            worst.add(ask(tool, "it deletes a file"));
         }
     }
     if targets.is_empty() {
-        worst.add(malformed(tool));
+        judge.add(malformed(tool));
     }
     rules(tool, &targets, worst, judge);
 }

@@ -117,6 +117,19 @@ fn rules_of_opencode_hold() {
     }
     project.write("opencode.jsonc", r#"{"permission": {"bash": "ask"}, /* all */ }"#);
     assert_eq!(ask("git status")["decision"], "ask");
+    project.write("opencode.jsonc", "{}");
+    assert_eq!(ask("git status")["decision"], "allow");
+    // Agents have rules in files of their own.
+    for file in [".opencode/agent/plan.md", "../home/.config/opencode/agents/a/plan.md"] {
+        project.write(file, "---\ndescription: Plans\npermission:\n  bash: deny\n---\nPlan.\n");
+        assert_eq!(ask("git status")["decision"], "ask", "{file}");
+        project.write(file, "Plan.\n");
+        assert_eq!(ask("git status")["decision"], "allow", "{file}");
+    }
+    // What is said of everything stays when the project says more.
+    project.write("opencode.json", r#"{"permission": {"edit": "allow"}}"#);
+    project.write("../home/.config/opencode/config.json", r#"{"permission": "ask"}"#);
+    assert_eq!(ask("git status")["decision"], "ask");
 }
 
 #[test]
@@ -142,5 +155,29 @@ fn codex_does_not_take_a_question_about_lost_work_for_a_yes() {
     }
     for line in ["frobnicate", "cargo test"] {
         assert_eq!(said(line), Value::Null, "{line}");
+    }
+}
+
+#[test]
+fn rules_of_codex_hold() {
+    let project = project();
+    let said = |event: &str, command: &str| {
+        let input = json!({ "session_id": "s1", "turn_id": "t", "model": "m",
+            "cwd": project.path("").to_str().unwrap(), "transcript_path": null,
+            "permission_mode": "default", "hook_event_name": event, "tool_name": "Bash",
+            "tool_use_id": "u", "tool_input": { "command": command } });
+        say(&project, "codex", &input)["hookSpecificOutput"].clone()
+    };
+    let rules = "prefix_rule(pattern=['git', 'log'], decision='forbidden')\n\
+                 prefix_rule(pattern=['git', 'diff'], decision='prompt')\n";
+    for file in ["../home/.codex/rules/default.rules", ".codex/rules/a.rules"] {
+        project.write(file, rules);
+        assert_eq!(said("PreToolUse", "git log")["permissionDecision"], "deny", "{file}");
+        assert_eq!(said("PermissionRequest", "git log")["decision"]["behavior"], "deny");
+        assert_eq!(said("PermissionRequest", "git diff"), Value::Null, "{file}");
+        assert_eq!(said("PermissionRequest", "git status")["decision"]["behavior"], "allow");
+        project.write(file, "load('more.rules')\n");
+        assert_eq!(said("PermissionRequest", "git status"), Value::Null, "{file}");
+        project.write(file, "");
     }
 }

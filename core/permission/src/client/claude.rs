@@ -89,7 +89,7 @@ impl ClaudeRule {
                         || (here && pattern.matches(".", places)))
             }
             What::Write(pattern) => {
-                let paths = tools::paths(input);
+                let paths = tools::named_paths(tool, input);
                 tools::writes_files(tool) && paths.iter().any(|path| pattern.matches(path, places))
             }
             What::Domain(host) => {
@@ -105,7 +105,10 @@ impl ClaudeRule {
 
     /// Whether it is about a command of a line.
     pub(super) fn is_about_command(&self, command: &str) -> bool {
-        matches!(&self.what, What::Command(pattern) if wildcard(pattern, command))
+        // Quotes that a wrapper took away, or that a rule has others of, do not matter.
+        let plain = |text: &str| text.replace(['"', '\'', '\\'], "");
+        matches!(&self.what, What::Command(pattern)
+            if wildcard(pattern, command) || wildcard(&plain(pattern), &plain(command)))
     }
 
     /// Whether it is about reading `path`.
@@ -115,18 +118,33 @@ impl ClaudeRule {
 
     /// Whether it is about writing `path`.
     pub(super) fn is_about_write(&self, path: &str, places: &Places) -> bool {
-        matches!(&self.what, What::Write(pattern) if pattern.matches(path, places))
+        match &self.what {
+            What::Write(pattern) => pattern.matches(path, places),
+            What::Anything => ["Edit", "Write"].iter().any(|tool| wildcard(&self.tool, tool)),
+            What::Command(_) | What::Read(_) | What::Domain(_) | What::Named(_) => false,
+        }
+    }
+
+    /// Whether it is about everything that is read.
+    pub(super) fn is_for_reads(&self) -> bool {
+        matches!(self.what, What::Anything) && wildcard(&self.tool, "Read")
     }
 
     /// Whether the name of the rule's tool stands for `tool`: a server stands for all of its tools,
-    /// and `Edit` for every tool that edits files.
+    /// `Bash` for every tool that runs a line, and `Read` and `Edit` for every tool that reads or edits
+    /// files.
     fn is_for(&self, tool: &str) -> bool {
         let name = self.tool.as_str();
         let of_server = name.starts_with("mcp__")
             && tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__"));
-        let edits = name == "Edit" && tools::writes_files(tool);
+        let kind = match name {
+            "Bash" => tools::starts_programs(tool),
+            "Read" => tools::reads_files(tool),
+            "Edit" => tools::writes_files(tool),
+            _ => false,
+        };
         let agent = matches!((name, tool), ("Agent", "Task") | ("Task", "Agent"));
-        wildcard(name, tool) || of_server || edits || agent
+        wildcard(name, tool) || of_server || kind || agent
     }
 }
 

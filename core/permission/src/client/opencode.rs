@@ -1,11 +1,13 @@
 //! Rules of opencode: `permission`, by kind of tool and pattern, of which the last match counts.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::claude::verb;
 use super::wildcard;
+use crate::paths::{Link, Places, below};
 use crate::tools;
 use crate::verdict::{Decision, Finding, Rule};
+use onloop_syntax::syntax::strict_yaml;
 
 /// The rules that are in force together: those of the whole configuration, or of one agent.
 #[derive(Clone, Debug)]
@@ -31,6 +33,23 @@ pub(super) fn read(configuration: &Value) -> Vec<Layer> {
         layers.push(Layer { rules: common, of_agent: false });
     }
     layers
+}
+
+/// `permission` and `tools` of an agent that a file of Markdown describes; null for one without rules.
+///
+/// # Errors
+///
+/// Why the head of the file cannot be read, where it has rules.
+pub fn agent(markdown: &str) -> Result<Value, String> {
+    let text = markdown.replace("\r\n", "\n");
+    let head = text.trim_start_matches('\u{feff}').strip_prefix("---\n");
+    let head = head.and_then(|rest| Some(rest.split_once("\n---")?.0)).unwrap_or_default();
+    if !["permission", "tools"].iter().any(|key| head.contains(key)) {
+        return Ok(Value::Null);
+    }
+    let head = strict_yaml::parse(head, strict_yaml::CONFIGURATION).map_err(|it| it.to_string())?;
+    let head = serde_json::to_value(head).map_err(|error| error.to_string())?;
+    Ok(json!({ "permission": head["permission"], "tools": head["tools"] }))
 }
 
 fn rules(permission: &Value, tools: &Value) -> Vec<(String, String, Decision)> {
@@ -62,10 +81,12 @@ impl Layer {
         self.rules.len()
     }
 
-    fn finding(&self, kind: &str, subjects: &[String]) -> Option<Finding> {
-        let last = |subject: &String| {
+    /// What the rules say about the worst of `subjects`, each of which may have several names.
+    fn finding(&self, kind: &str, subjects: &[Vec<String>]) -> Option<Finding> {
+        let last = |names: &Vec<String>| {
+            let named = |pattern: &str| names.iter().any(|name| wildcard(pattern, name));
             let mut rules = self.rules.iter().rev();
-            rules.find(|(of, pattern, _)| wildcard(of, kind) && wildcard(pattern, subject))
+            rules.find(|(of, pattern, _)| wildcard(of, kind) && named(pattern))
         };
         let found = subjects.iter().filter_map(last).max_by_key(|(_, _, decision)| *decision);
         let (_, pattern, decision) =
@@ -80,27 +101,64 @@ impl Layer {
     }
 
     /// What the rules say about a call as a whole.
-    pub(super) fn call(&self, tool: &str, input: &Value) -> Option<Finding> {
+    pub(super) fn call(&self, tool: &str, input: &Value, places: &Places) -> Option<Finding> {
         // Of a line each command counts.
         if tools::starts_programs(tool) {
             return None;
         }
-        let kind = if tools::writes_files(tool) { "edit" } else { tool };
-        let mut subjects: Vec<String> =
-            tools::paths(input).into_iter().map(str::to_owned).collect();
-        let members = ["pattern", "url", "name"];
-        subjects.extend(members.iter().filter_map(|key| input[*key].as_str().map(str::to_owned)));
-        if subjects.is_empty() {
-            subjects.push("*".to_owned());
+        let edits = tools::writes_files(tool);
+        let mut subjects = Vec::new();
+        for path in tools::named_paths(tool, input) {
+            let names = names(path, places);
+            // opencode compares what it edits by the path in the project, and other paths as they are.
+            if !edits {
+                subjects.push(vec![path.to_owned()]);
+            }
+            subjects.push(names);
         }
-        self.finding(kind, &subjects)
+        let members = ["pattern", "url", "name", "query", "subagent_type"];
+        let named = members.iter().filter_map(|key| input[*key].as_str());
+        subjects.extend(named.map(|name| vec![name.to_owned()]));
+        if subjects.is_empty() {
+            // A search without a folder is below the one of the call.
+            let here = tools::reads_files(tool).then(|| names(".", places));
+            subjects.push(here.unwrap_or_else(|| vec!["*".to_owned()]));
+        }
+        self.finding(if edits { "edit" } else { tool }, &subjects)
     }
 
     /// What they say about a command of a line.
     pub(super) fn command(&self, spellings: &[String]) -> Option<Finding> {
         // opencode compares every command but `cd`, by the name that the line has for it.
-        let written: Vec<String> = spellings.iter().step_by(2).cloned().collect();
-        let moves = written.first().is_none_or(|line| line.split(' ').next() == Some("cd"));
-        if moves { None } else { self.finding("bash", &written) }
+        let written = spellings.iter().step_by(2).cloned();
+        self.line(written.collect())
     }
+
+    /// What they say about a command as it is written.
+    pub(super) fn source(&self, written: &[String]) -> Option<Finding> {
+        self.line(written.to_vec())
+    }
+
+    fn line(&self, written: Vec<String>) -> Option<Finding> {
+        let moves = written.last().is_none_or(|line| line.split(' ').next() == Some("cd"));
+        let subjects: Vec<Vec<String>> = written.into_iter().map(|line| vec![line]).collect();
+        if moves { None } else { self.finding("bash", &subjects) }
+    }
+}
+
+/// What a pattern may call a path: as the call has it, absolute, and below the project. A link is what
+/// it leads to, too.
+fn names(path: &str, places: &Places) -> Vec<String> {
+    let absolute = places.absolute(path);
+    let target = match places.links.get(&absolute) {
+        Some(Link::To(target)) => Some(places.absolute(target)),
+        Some(Link::Dangling) | None => None,
+    };
+    let mut names = vec![path.to_owned()];
+    for absolute in [Some(absolute), target].into_iter().flatten() {
+        let inside = places.root.as_deref().and_then(|root| below(&absolute, root));
+        names.extend(inside.map(str::to_owned));
+        names.push(absolute);
+    }
+    names
 }

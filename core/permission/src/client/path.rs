@@ -1,7 +1,7 @@
 //! Patterns of paths in rules of Claude Code, which are those of `.gitignore` with a few starts of
 //! their own: `//` is the root of the file system, `~/` the home folder, `/` the project.
 
-use crate::paths::{Places, pattern_matches_any};
+use crate::paths::{Link, Places, pattern_matches_any};
 
 /// A pattern, with every place that it may start from.
 #[derive(Clone, Debug)]
@@ -36,9 +36,18 @@ impl PathPattern {
         PathPattern { absolute: absolute.collect(), name }
     }
 
-    /// Whether it matches `path`, or a folder that holds it.
+    /// Whether it matches `path`, where a link leads that it is, or a folder that holds one of them.
     pub(super) fn matches(&self, path: &str, places: &Places) -> bool {
-        let absolute = places.absolute(path).to_lowercase();
+        let absolute = places.absolute(path);
+        let target = match places.links.get(&absolute) {
+            Some(Link::To(target)) => Some(places.absolute(target)),
+            Some(Link::Dangling) | None => None,
+        };
+        self.matches_absolute(&absolute) || target.is_some_and(|it| self.matches_absolute(&it))
+    }
+
+    fn matches_absolute(&self, absolute: &str) -> bool {
+        let absolute = absolute.to_lowercase();
         let parts: Vec<&str> = absolute.split('/').filter(|part| !part.is_empty()).collect();
         let named = |name: &String| parts.iter().any(|part| pattern_matches_any(name, part));
         self.name.as_ref().is_some_and(named)

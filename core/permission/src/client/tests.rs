@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::paths::Link;
 use crate::{Call, Context, Decision, contained, decide};
 
 fn with_claude(settings: &Value) -> Context {
@@ -65,6 +66,89 @@ fn a_line_that_claude_code_denies_or_asks_about_is_neither_allowed_nor_rewritten
         let call = Call { tool: tool.to_owned(), input };
         assert_eq!(answer(&context, &call).0, decision, "{call:?}");
     }
+}
+
+#[test]
+fn a_command_is_compared_as_it_is_written_too() {
+    let settings = json!({ "permissions": { "deny": [
+        "Bash(./tool.sh \"a b\")",
+        "Bash(python3 -c \"import *\")",
+        "Bash(NODE_ENV=production *)",
+        "Bash(FOO=1 ./tool.sh:*)",
+        "Bash(./run $HOME)",
+    ] } });
+    let context = with_claude(&settings);
+    for line in [
+        "cd src; ./tool.sh \"a b\"",
+        "cd src && ./tool.sh 'a b'",
+        "timeout 5 ./tool.sh a\\ b > out",
+        "X=1 ./tool.sh \"a b\" | cat",
+        "true && python3 -c \"import os\"",
+        "cd a && NODE_ENV=production npm run build",
+        "(NODE_ENV=production ./x)",
+        "cd a; FOO=1 ./tool.sh --now",
+        "cd a; BAR=2 FOO=1 ./tool.sh",
+        "echo $(FOO=1 ./tool.sh)",
+        "true; ./run $HOME",
+        "if true; then ./run \"$HOME\"; fi",
+    ] {
+        assert_eq!(answer(&context, &Call::shell(line)), (Decision::Deny, false), "{line}");
+    }
+    for line in ["./tool.sh a", "FOO=2 ./tool.sh", "NODE_ENV=test npm test", "./run ."] {
+        assert_eq!(answer(&context, &Call::shell(line)), (Decision::Ask, true), "{line}");
+    }
+}
+
+#[test]
+fn a_rule_of_claude_code_about_a_tool_is_about_all_that_does_the_same() {
+    let call = |tool: &str, input| Call { tool: tool.to_owned(), input };
+    let file = |tool: &str| call(tool, json!({ "file_path": "/srv/repo/src/a", "content": "x" }));
+    let table = [
+        ("Bash", call("Monitor", json!({ "command": "./tool.sh" })), true),
+        ("Bash(./tool.sh:*)", call("Monitor", json!({ "command": "./tool.sh x" })), true),
+        ("Bash", file("Read"), false),
+        ("Read", call("Grep", json!({ "pattern": "x" })), true),
+        ("Read", Call::shell("cat src/a"), true),
+        ("Read", Call::shell("sed -n 1p src/a"), true),
+        ("Read", Call::shell("grep x src/a"), true),
+        ("Read", Call::shell("wc -l < src/a"), true),
+        ("Read", Call::shell("git status"), false),
+        ("Read", Call::shell("echo a > src/b"), false),
+        ("Read", file("Write"), false),
+        ("Edit", Call::shell("sed -i s/a/b/ src/a"), true),
+        ("Edit", Call::shell("echo a > src/a"), true),
+        ("Edit", Call::shell("cat src/a"), false),
+        ("Edit", file("MultiEdit"), true),
+        ("Edit", Call::shell("ls 2> /dev/null"), false),
+    ];
+    for (list, decision) in [("deny", Decision::Deny), ("ask", Decision::Ask)] {
+        for (rule, call, is_about) in &table {
+            let context = with_claude(&json!({ "permissions": { list: [rule] } }));
+            let ruling = decide(call, &context);
+            let by_client = ruling.rule == Rule::Client(decision);
+            assert_eq!(by_client, *is_about, "{list} {rule} {call:?}: {ruling:?}");
+            assert!(!is_about || !answer(&context, call).1, "{list} {rule} {call:?}");
+        }
+    }
+}
+
+#[test]
+fn a_link_is_what_it_leads_to_for_the_rules_of_clients() {
+    let linked = |mut context: Context| {
+        let target = Link::To("/srv/repo/notes/a".to_owned());
+        context.places.links.insert("/srv/repo/nn/a".to_owned(), target);
+        context
+    };
+    for rule in ["Read(./notes/**)", "Edit(./notes/**)"] {
+        let context = linked(with_claude(&json!({ "permissions": { "ask": [rule] } })));
+        let tool = rule.split('(').next().unwrap();
+        let call = Call { tool: tool.to_owned(), input: json!({ "file_path": "nn/a" }) };
+        assert_eq!(decide(&call, &context).decision, Decision::Ask, "{rule}");
+    }
+    let context =
+        linked(with_opencode(&json!({ "permission": { "read": { "notes/*": "deny" } } })));
+    let call = Call { tool: "read".to_owned(), input: json!({ "filePath": "/srv/repo/nn/a" }) };
+    assert_eq!(decide(&call, &context).decision, Decision::Deny);
 }
 
 #[test]
@@ -134,4 +218,71 @@ fn in_opencode_the_last_rule_that_matches_counts() {
     assert_eq!(decide(&call, &context).decision, Decision::Ask);
     let context = with_opencode(&json!({ "permission": "ask" }));
     assert_eq!(decide(&call, &context).decision, Decision::Ask);
+}
+
+#[test]
+fn rules_of_opencode_are_compared_with_every_name_of_a_path() {
+    let context = with_opencode(&json!({ "permission": {
+        "edit": { "*": "deny", "src/*": "allow", "src/locked/*": "ask" },
+        "read": { "notes/*": "deny" },
+        "list": { "private": "deny", "/srv/repo": "ask" },
+        "task": { "explore": "deny" },
+        "bash": { "./tool.sh \"a b\"": "deny" },
+    } }));
+    let patch = |path: &str| json!({ "patchText": format!("*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch") });
+    let (allow, ask, deny) = (Decision::Allow, Decision::Ask, Decision::Deny);
+    let table = [
+        ("edit", json!({ "filePath": "/srv/repo/src/a" }), allow),
+        ("edit", json!({ "filePath": "src/a" }), allow),
+        ("write", json!({ "filePath": "/srv/repo/src/locked/a", "content": "x" }), ask),
+        ("edit", json!({ "filePath": "/srv/repo/notes/a" }), deny),
+        ("patch", patch("src/a"), allow),
+        ("patch", patch("/srv/repo/src/locked/a"), ask),
+        ("patch", patch("notes/a"), deny),
+        ("read", json!({ "filePath": "/srv/repo/notes/a" }), deny),
+        ("read", json!({ "filePath": "/srv/repo/a" }), allow),
+        ("list", json!({ "path": "/srv/repo/private" }), deny),
+        ("list", json!({}), ask),
+        ("task", json!({ "subagent_type": "explore", "prompt": "x" }), deny),
+        ("task", json!({ "subagent_type": "general", "prompt": "x" }), allow),
+        ("bash", json!({ "command": "cd src; X=1 ./tool.sh \"a b\"" }), deny),
+    ];
+    for (tool, input, decision) in table {
+        let call = Call { tool: tool.to_owned(), input };
+        assert_eq!(decide(&call, &context).decision, decision, "{call:?}");
+    }
+}
+
+#[test]
+fn rules_of_codex_ask_about_and_forbid_what_begins_so() {
+    let mut context = Context::new("/srv/repo");
+    let rules = r#"
+# Pushing is mine.
+prefix_rule(
+    pattern = ["git", ["push", "fetch"]], # Both.
+    decision = "forbidden",
+    justification = 'Say "push", and I do',
+    match = [["git", "push"], "git fetch origin",],
+)
+prefix_rule(pattern=["make", "test"], decision="prompt")
+prefix_rule(pattern=["ls"])
+host_executable(name = "git", paths = ["/usr/bin/git"])
+"#;
+    assert!(context.client.add_codex(rules));
+    let table = [
+        ("git push", Decision::Deny),
+        ("/usr/bin/git fetch origin", Decision::Deny),
+        ("cd src && FOO=1 git push --force", Decision::Deny),
+        ("bash -c 'git push'", Decision::Deny),
+        ("git pull", Decision::Allow),
+        ("make test -k", Decision::Ask),
+        ("make check", Decision::Allow),
+        ("ls -l", Decision::Allow),
+    ];
+    for (line, decision) in table {
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+    for unknown in ["x = 1", "prefix_rule(pattern = P)", "prefix_rule(decision = \"odd\")", "f("] {
+        assert!(!context.client.add_codex(unknown), "{unknown}");
+    }
 }

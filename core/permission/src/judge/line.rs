@@ -3,7 +3,7 @@
 
 use super::{Examined, Judge};
 use crate::expand::{Arg, Shape};
-use crate::paths::{file_name, mentions_secret};
+use crate::paths::{Access, file_name, mentions_secret};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
 use crate::verdict::{Decision, Finding, Rule};
@@ -101,6 +101,12 @@ impl Judge<'_> {
     pub(super) fn shows_secret(&mut self) {
         let reason = "a variable whose name says that it is secret is in its words";
         self.add(Finding::ask(Rule::SecretVariable, reason));
+    }
+
+    /// Judges a file that a command reads.
+    pub(super) fn reads(&mut self, file: &Arg) {
+        self.consider(self.context.client.read(file, &self.places));
+        self.consider(self.places.judge(file, Access::Read));
     }
 
     /// Notes files that a command writes.

@@ -35,9 +35,8 @@ impl Judge<'_> {
             target.known().is_some_and(|path| self.places.class(path) == PathClass::Stream);
         if access == Access::Write && !is_stream {
             self.writes(&[&target]);
-        } else {
-            let args = [Arg::exact("<"), target.clone()];
-            self.consider(self.context.client.command(&args, &self.places));
+        } else if !is_stream {
+            self.consider(self.context.client.read(&target, &self.places));
         }
         self.consider(self.places.judge(&target, access));
     }

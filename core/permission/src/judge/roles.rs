@@ -59,6 +59,9 @@ impl Judge<'_> {
 
     /// Judges an argument or an option's value by what it is.
     pub(super) fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
+        if role == Role::Read && arg.text != "-" {
+            self.consider(self.context.client.read(arg, &self.places));
+        }
         let places = &self.places;
         let finding = match role {
             Role::Data | Role::Command => None,

@@ -15,7 +15,7 @@ pub(crate) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if (in_option || lists)
         && let Some(first) = parsed.operands.first()
     {
-        judge.consider(judge.places.judge(first, Access::Read));
+        judge.reads(first);
     }
     if parsed.has(&["--hidden", "-."]) || parsed.count(&["-u", "--unrestricted"]) > 1 {
         judge.ask_held(parsed, "looks into hidden files, which are where secrets are");
@@ -42,7 +42,7 @@ pub(crate) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // `eval` and `eval-all` stand before the expression, and without one the first is a file.
     for operand in &parsed.operands {
         query(judge, parsed, Some(operand), is_own_variable);
-        judge.consider(judge.places.judge(operand, Access::Read));
+        judge.reads(operand);
     }
 }
 
@@ -128,9 +128,11 @@ pub(crate) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.writes(&[&copy]);
         }
     }
-    let access = if in_place { Access::Write } else { Access::Read };
     for file in files {
-        judge.consider(judge.places.judge(file, access));
+        match in_place {
+            true => judge.consider(judge.places.judge(file, Access::Write)),
+            false => judge.reads(file),
+        }
     }
     if in_place {
         judge.writes(files);

@@ -442,7 +442,9 @@ impl ShellReader<'_> {
             if self.peek().is_none_or(ends_word) && !process {
                 break;
             }
+            let start = self.position;
             if simple.words.is_empty() && self.assignment(&mut simple)? {
+                simple.source.push(self.text[start..self.position].to_owned());
                 continue;
             }
             if self.raw_word() == "}" {
@@ -450,6 +452,7 @@ impl ShellReader<'_> {
             }
             let word = self.read_word()?;
             simple.words.push(word);
+            simple.source.push(self.text[start..self.position].to_owned());
         }
         if simple.words.is_empty()
             && simple.assignments.is_empty()

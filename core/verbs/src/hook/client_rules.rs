@@ -1,28 +1,35 @@
 //! Reads the permission rules of the client that calls, from every level of its settings.
 
-use onloop_effect::{FailureKind, Io};
-use onloop_permission::client::ClientRules;
+use onloop_effect::{FailureKind, FileKind, Io};
+use onloop_permission::client::{ClientRules, opencode_agent};
 use onloop_permission::paths::Places;
 use onloop_sessions::hooks::Host;
 use onloop_syntax::limits;
 use onloop_syntax::syntax::jsonc;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::HookContext;
 
 /// Folders of the settings that the administrator of a machine gives Claude Code.
 const CLAUDE_MANAGED: [&str; 2] = ["/etc/claude-code", "/Library/Application Support/ClaudeCode"];
+/// The folder of the settings that the administrator of a machine gives Codex.
+const CODEX_MANAGED: &str = "/etc/codex";
 /// Folders of the settings that the administrator of a machine gives opencode.
 const OPENCODE_MANAGED: [&str; 2] = ["/etc/opencode", "/Library/Application Support/opencode"];
-/// The names of a configuration of opencode; the later one counts.
-const OPENCODE_FILES: [&str; 2] = ["opencode.json", "opencode.jsonc"];
+/// The names of a configuration of opencode; the later one counts. The first only in the person's folder.
+const OPENCODE_FILES: [&str; 3] = ["config.json", "opencode.json", "opencode.jsonc"];
+/// The folders with agents of opencode, each a file of Markdown.
+const OPENCODE_AGENTS: [&str; 4] = ["agent", "agents", "mode", "modes"];
+/// Most folders with agents, and most agents in them, that a hook reads.
+const AGENT_FILES: usize = 200;
 
 /// Adds the rules of the host's own settings to `rules`.
 pub(super) async fn load(hook_context: &HookContext, rules: &mut ClientRules) {
     match hook_context.host {
         Host::Claude => claude(hook_context, rules).await,
         Host::OpenCode => opencode(hook_context, rules).await,
-        Host::Codex | Host::Cursor | Host::VsCode | Host::Cline | Host::Copilot => {}
+        Host::Codex => codex(hook_context, rules).await,
+        Host::Cursor | Host::VsCode | Host::Cline | Host::Copilot => {}
     }
 }
 
@@ -87,33 +94,96 @@ async fn claude(hook_context: &HookContext, rules: &mut ClientRules) {
     }
 }
 
+async fn codex(hook_context: &HookContext, rules: &mut ClientRules) {
+    let io = &hook_context.io;
+    let home = io.env("CODEX_HOME").map(str::to_owned);
+    let home = home.or_else(|| Some(format!("{}/.codex", io.env("HOME")?)));
+    let projects = hook_context.folders().into_iter().map(|folder| format!("{folder}/.codex"));
+    for folder in projects.chain(home).chain([CODEX_MANAGED.to_owned()]) {
+        for name in io.list(&format!("{folder}/rules")).await.unwrap_or_default() {
+            let file = format!("{folder}/rules/{name}");
+            if !name.ends_with(".rules") {
+                continue;
+            }
+            let read = io.read(&file, limits::CLIENT_SETTINGS_BYTES).await;
+            let is_read =
+                read.is_ok_and(|(bytes, _)| rules.add_codex(&String::from_utf8_lossy(&bytes)));
+            if !is_read {
+                rules.add_unreadable(&format!("`{file}` is not understood"));
+            }
+        }
+    }
+}
+
 async fn opencode(hook_context: &HookContext, rules: &mut ClientRules) {
     let io = &hook_context.io;
     let mut merged = Value::Null;
-    for file in opencode_files(hook_context) {
+    let (files, folders) = opencode_files(hook_context);
+    for file in files {
         match settings(io, &file).await {
-            Ok(Some(settings)) => merge(&mut merged, settings),
+            Ok(Some(settings)) => merge(&mut merged, spelled_out(settings)),
             Ok(None) => {}
             Err(why) => rules.add_unreadable(&format!("`{file}`: {why}")),
         }
     }
     if let Some(content) = io.env("OPENCODE_CONFIG_CONTENT") {
         match jsonc::parse(content) {
-            Ok(node) => merge(&mut merged, node.to_value()),
+            Ok(node) => merge(&mut merged, spelled_out(node.to_value())),
             Err(_) => rules.add_unreadable("`OPENCODE_CONFIG_CONTENT` is not JSON"),
         }
     }
     if let Some(content) = io.env("OPENCODE_PERMISSION") {
         match jsonc::parse(content) {
-            Ok(node) => merge(&mut merged["permission"], node.to_value()),
+            Ok(node) => {
+                let more = spelled_out(json!({ "permission": node.to_value() }));
+                merge(&mut merged, more);
+            }
             Err(_) => rules.add_unreadable("`OPENCODE_PERMISSION` is not JSON"),
+        }
+    }
+    for file in agents(io, &folders).await {
+        let Ok((bytes, _)) = io.read(&file, limits::CLIENT_SETTINGS_BYTES).await else { continue };
+        match opencode_agent(&String::from_utf8_lossy(&bytes)) {
+            Ok(agent) => merge(&mut merged["agent"][&file], agent),
+            Err(why) => rules.add_unreadable(&format!("`{file}` {why}")),
         }
     }
     rules.set_opencode(&merged);
 }
 
-/// The files of opencode's configuration, those that count more behind those that count less.
-fn opencode_files(hook_context: &HookContext) -> Vec<String> {
+/// The files of agents in these folders, and in folders below.
+async fn agents(io: &Io, folders: &[String]) -> Vec<String> {
+    let names = |folder: &String| OPENCODE_AGENTS.map(|name| format!("{folder}/{name}"));
+    let mut ahead: Vec<String> = folders.iter().flat_map(names).collect();
+    let (mut files, mut looked_at) = (Vec::new(), 0);
+    while let Some(folder) = ahead.pop().filter(|_| looked_at < AGENT_FILES) {
+        looked_at += 1;
+        for name in io.list(&folder).await.unwrap_or_default() {
+            let path = format!("{folder}/{name}");
+            match name.ends_with(".md") {
+                true if files.len() < AGENT_FILES => files.push(path),
+                true => {}
+                false if io.stat(&path).await.is_ok_and(|it| it.kind == FileKind::Folder) => {
+                    ahead.push(path);
+                }
+                false => {}
+            }
+        }
+    }
+    files
+}
+
+/// A configuration with `"permission": "ask"` as what it stands for, so that another one adds to it.
+fn spelled_out(mut configuration: Value) -> Value {
+    if let Some(permission) = configuration.get_mut("permission").filter(|it| it.is_string()) {
+        *permission = json!({ "*": permission.take() });
+    }
+    configuration
+}
+
+/// The files of opencode's configuration, those that count more behind those that count less, and the
+/// folders that they are in.
+fn opencode_files(hook_context: &HookContext) -> (Vec<String>, Vec<String>) {
     let io = &hook_context.io;
     let home = io.env("HOME").unwrap_or_default();
     let config = io.env("XDG_CONFIG_HOME").map(str::to_owned);
@@ -136,15 +206,20 @@ fn opencode_files(hook_context: &HookContext) -> Vec<String> {
             path = format!("{path}/{part}");
         }
     }
-    let in_folder = |folder: &String| OPENCODE_FILES.map(|name| format!("{folder}/{name}"));
-    let mut files: Vec<String> = folders.iter().flat_map(in_folder).collect();
+    let in_folders = |folders: &[String], names: &[&str]| -> Vec<String> {
+        let all = folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, name)));
+        all.map(|(folder, name)| format!("{folder}/{name}")).collect()
+    };
+    let mut files = in_folders(&folders, &OPENCODE_FILES);
     files.extend(named);
-    files.extend(projects.iter().flat_map(in_folder));
-    folders = projects.iter().map(|folder| format!("{folder}/.opencode")).collect();
-    folders.extend(io.env("OPENCODE_CONFIG_DIR").map(str::to_owned));
-    folders.extend(OPENCODE_MANAGED.map(str::to_owned));
-    files.extend(folders.iter().flat_map(in_folder));
-    files
+    files.extend(in_folders(&projects, &OPENCODE_FILES[1..]));
+    let mut more: Vec<String> =
+        projects.iter().map(|folder| format!("{folder}/.opencode")).collect();
+    more.extend(io.env("OPENCODE_CONFIG_DIR").map(str::to_owned));
+    more.extend(OPENCODE_MANAGED.map(str::to_owned));
+    files.extend(in_folders(&more, &OPENCODE_FILES[1..]));
+    folders.extend(more);
+    (files, folders)
 }
 
 /// Adds the members of `more` to `all`; where both have one, the later value counts.
