@@ -132,6 +132,20 @@ fn what_an_allowed_line_overwrites_is_kept() {
 }
 
 #[test]
+fn what_would_be_overwritten_and_cannot_be_kept_is_asked_about() {
+    let project = project();
+    std::fs::write(project.path("big.bin"), vec![b'x'; 17 * 1024 * 1024]).unwrap();
+    project.write("ignored.log", "made again\n");
+    project.write("real", "hours of work\n");
+    symlink("real", project.path("link")).unwrap();
+    for line in [": > big.bin", "sort plain -o big.bin", ": > link", "echo x | tee link"] {
+        let said = calls(&project, "s1", line);
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{line}: {said}");
+    }
+    run(&project, "echo x > ignored.log");
+}
+
+#[test]
 fn an_abort_keeps_what_was_edited() {
     let project = project();
     project.git_says(&["add", "--all"]);

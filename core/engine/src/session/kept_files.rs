@@ -70,8 +70,12 @@ struct Loss {
 ///
 /// Why something that the call certainly loses cannot be kept: its kind, a secret, or a bound.
 pub async fn keep(io: &Io, keeping: Keeping<'_>) -> Result<Option<usize>, String> {
-    let lost = lost(io, keeping.root, keeping.losses, keeping.everything).await;
-    let lost = lost.map_err(|failure| text::one_line(&failure.message))?;
+    let lost = match lost(io, keeping.root, keeping.losses, keeping.everything).await {
+        Ok(lost) => lost,
+        // Without an answer of git it is not known whether the call overwrites anything that git has not.
+        Err(_) if keeping.losses.removed.is_empty() && !keeping.losses.edits => return Ok(None),
+        Err(failure) => return Err(text::one_line(&failure.message)),
+    };
     let (document, files) = read(io, &keeping, lost).await?;
     if document.files.is_empty() {
         return Ok(None);
@@ -93,10 +97,12 @@ async fn lost(
     let inside = |path: &String| path.strip_prefix(root)?.strip_prefix('/').map(str::to_owned);
     let removed: BTreeSet<String> = losses.removed.iter().filter_map(inside).collect();
     let mut named: BTreeSet<String> = removed.clone();
+    let mut overwritten = BTreeSet::new();
     for path in losses.overwritten.iter().filter_map(inside) {
         // A path through something that is not a folder does not exist either.
-        if io.stat(&format!("{root}/{path}")).await.is_ok() {
-            named.insert(path);
+        if let Ok(found) = io.stat(&format!("{root}/{path}")).await {
+            named.insert(path.clone());
+            overwritten.insert((path, found.kind == FileKind::Link));
         }
     }
     let whole = everything || losses.edits;
@@ -104,12 +110,22 @@ async fn lost(
         return Ok(Vec::new());
     }
     let specs: Vec<String> = named.iter().filter_map(|path| pathspec(path)).collect();
-    let mut found = changed(io, root, if whole { &[] } else { &specs }).await?;
-    found.extend(unseen(io, root, &named, &specs, &found).await?);
+    let changed = changed(io, root, if whole { &[] } else { &specs }).await?;
+    let unseen = unseen(io, root, &named, &specs, &changed).await?;
     let is_certain = |path: &str, is_tracked: bool| {
         let is_in = |removed: &String| is_below(path, removed);
-        removed.iter().any(is_in) || (losses.edits && is_tracked)
+        // What git ignores can be made again. What is behind a link is lost, whatever git says of the link.
+        let is_overwritten = |(name, is_link): &(String, bool)| {
+            name == path && (*is_link || changed.contains_key(path))
+        };
+        removed.iter().any(is_in)
+            || overwritten.iter().any(is_overwritten)
+            || (losses.edits && is_tracked)
     };
+    let links = overwritten.iter().filter(|(_, is_link)| *is_link);
+    let mut found: BTreeMap<String, bool> = links.map(|(path, _)| (path.clone(), true)).collect();
+    found.extend(changed.clone());
+    found.extend(unseen);
     let mut lost: Vec<Loss> = found
         .into_iter()
         .map(|(path, is_tracked)| Loss { is_certain: is_certain(&path, is_tracked), path })

@@ -1,6 +1,6 @@
 //! Keeps uncommitted files of the checkout before a call that removes or overwrites them.
 
-use super::{HookContext, log};
+use super::HookContext;
 use onloop_engine::session::kept_files::{Keeping, keep};
 use onloop_permission::{Call, Context, Decision, Losses, Ruling, losses, names_secret};
 use onloop_sessions::handsoff::SessionId;
@@ -21,8 +21,7 @@ pub(super) fn place<'p>(hook_context: &'p HookContext, context: &Context) -> Opt
     is_project.then_some(Place { root, session })
 }
 
-/// Keeps what an allowed call overwrites. A call that takes back every change is asked about if these
-/// cannot be kept.
+/// Keeps what an allowed call overwrites. The call is asked about if that cannot be kept.
 pub(super) async fn before_allowed(
     hook_context: &HookContext,
     call: &Call,
@@ -38,10 +37,7 @@ pub(super) async fn before_allowed(
     let lost = Losses { removed: Default::default(), ..lost };
     match before(hook_context, call, context, place, &lost, false).await {
         Ok(number) => named(ruling, place, number),
-        Err(why) if lost.edits => {
-            unkept(Ruling { decision: Decision::Ask, lasting: true, ..ruling }, &why)
-        }
-        Err(_) => ruling,
+        Err(why) => unkept(Ruling { decision: Decision::Ask, lasting: true, ..ruling }, &why),
     }
 }
 
@@ -67,15 +63,7 @@ pub(super) async fn before(
         about: &message::whole(&call.input),
         is_secret: &|path| names_secret(path, context),
     };
-    let kept = keep(&hook_context.io, keeping).await;
-    match kept {
-        // The call need not lose anything.
-        Err(why) if losses.removed.is_empty() && !losses.edits => {
-            log::debug(hook_context, &format!("files are not kept: {why}")).await;
-            Ok(None)
-        }
-        kept => kept,
-    }
+    keep(&hook_context.io, keeping).await
 }
 
 /// The ruling, and how to bring back what was kept.
