@@ -111,6 +111,9 @@ pub(super) const CONTROL: &[&str] = &[
     ".agents",
     ".gemini",
     ".github/hooks",
+    ".github/agents",
+    ".github/skills",
+    ".pi",
     ".agentize.yaml",
     ".agentize.local.yaml",
     ".mcp.json",
@@ -128,11 +131,13 @@ pub(super) const CONTROL: &[&str] = &[
 /// Inside a repository: executed by tools, servers or shells without anybody starting it. A name that
 /// ends in `*` stands for every name that begins so.
 ///
-/// Sources: the manuals of the CI services, of the hook managers lint-staged 15, simple-git-hooks 2,
-/// husky 9, lefthook 1 and pre-commit 4, of the shells and debuggers, of npm 10 and of Jujutsu 0.24.
+/// Sources: the manuals of the CI and deployment services, of the hook managers lint-staged 15,
+/// nano-staged 0.8, simple-git-hooks 2, husky 9, cargo-husky 1, CaptainHook 5, GrumPHP 2,
+/// lefthook 1 and pre-commit 4, of the shells and debuggers, of npm 10, Yarn 4 and RVM 1, of
+/// Jujutsu 0.24 and Sapling 0.2, of Jupyter Server 2, R 4, PHP 8 and Apache 2.4, of MSBuild 17
+/// (editors start its design-time builds), and of the Haskell Language Server 2.
 pub(super) const AUTOMATION: &[&str] = &[
     ".jj",
-    ".hg/hgrc",
     ".pryrc",
     ".irbrc",
     ".rprofile",
@@ -203,16 +208,8 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".tekton",
     "cloudbuild.yaml",
     "cloudbuild.yml",
-    "buildspec.yml",
     ".teamcity",
     "wercker.yml",
-    "lefthook.yaml",
-    ".lefthook.yaml",
-    "lefthook.toml",
-    "lefthook.json",
-    "lefthook-local.yml",
-    "lefthook-local.yaml",
-    ".lefthook-local.yml",
     ".lefthook",
     ".pre-commit-config.yml",
     ".pre-commit-hooks.yaml",
@@ -287,8 +284,6 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".woodpecker.yml",
     ".husky",
     ".githooks",
-    "lefthook.yml",
-    ".lefthook.yml",
     ".pre-commit-config.yaml",
     ".gitmodules",
     ".gitconfig",
@@ -326,19 +321,73 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".bazelversion",
     ".pnpmfile.mjs",
     ".prototools",
-    "jupyter_config.py",
     ".lfsconfig",
     ".trunk/trunk.yaml",
     "jenkinsfile.*",
     "azure-pipelines-*",
     "buildkite.yml",
+    ".hg/hgrc*",
+    ".sl",
+    ".readthedocs.y*",
+    "readthedocs.y*",
+    "buildspec.y*",
+    ".build.y*",
+    ".zuul.y*",
+    "zuul.y*",
+    ".zuul.d",
+    "zuul.d",
+    ".taskcluster.y*",
+    ".ebextensions",
+    ".platform/hooks",
+    ".platform/confighooks",
+    "appspec.y*",
+    ".mergify.y*",
+    ".mergify",
+    ".github/mergify.y*",
+    "lefthook.y*",
+    "lefthook.t*",
+    "lefthook.j*",
+    "lefthook-local.*",
+    ".lefthook.*",
+    ".lefthook-local.*",
+    ".cargo-husky",
+    "git-hooks",
+    "githooks",
+    ".nano-staged*",
+    "nano-staged.*",
+    ".nanostagedrc*",
+    "captainhook.json",
+    "grumphp.y*",
+    ".flox",
+    ".autoenv_leave.zsh",
+    ".rvmrc",
+    "jupyter_config.*",
+    "jupyter_server_config.*",
+    "jupyter_notebook_config.*",
+    "jupyter_lab_config.*",
+    ".pnp.*",
+    ".venv/bin",
+    ".venv/scripts",
+    "venv/bin",
+    "venv/scripts",
+    "hie.yaml",
+    ".user.ini",
+    ".htaccess",
+    ".rdata",
+    ".perldb",
+    ".vs",
+    "directory.build.*",
+    "directory.solution.*",
+    ".codesandbox",
 ];
 
 /// Whether a file runs by itself by the ending of its name.
 pub(super) fn runs_by_ending(path: &str) -> bool {
     let name = super::file_name(path);
     let of_mise = name.trim_start_matches('.').starts_with("mise.") && name.ends_with(".toml");
-    of_mise || name.ends_with(".code-workspace") || name.ends_with(".sublime-project")
+    // Python runs the lines of these when it starts, also where an editor starts it.
+    let of_python = name.ends_with(".pth") && super::has_entry(path, &["site-packages"]);
+    of_mise || of_python || name.ends_with(".code-workspace") || name.ends_with(".sublime-project")
 }
 
 /// Folders that a build makes anew, whatever is lost in them.

@@ -161,9 +161,6 @@ const FOLDERS: &[&str] = &[
     "var/lib/cloud",
     "var/lib/networkmanager",
     "library/keychains",
-    "secret",
-    "secrets",
-    "licenses",
     "etc/ssl/private",
     "etc/sudoers.d",
     "run/secrets",
@@ -177,21 +174,35 @@ const TEMPLATES: [&str; 5] =
     [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"];
 
 /// Entries below `/proc/<pid>` that show a process's memory, environment or files.
-const PROCESS_ENTRIES: [&str; 10] =
-    ["environ", "mem", "maps", "fd", "root", "cwd", "exe", "auxv", "cmdline", "task"];
+const PROCESS_ENTRIES: [&str; 12] = [
+    "environ",
+    "mem",
+    "maps",
+    "map_files",
+    "fd",
+    "fdinfo",
+    "root",
+    "cwd",
+    "exe",
+    "auxv",
+    "cmdline",
+    "task",
+];
 
 /// Whether the name of an absolute, normal, lower-case path says that it is a secret.
 pub(super) fn is_secret(lower: &str) -> bool {
     let name = lower.rsplit('/').next().unwrap_or(lower);
     is_secret_name(name)
         || super::has_entry(lower, FOLDERS)
+        || (super::has_entry(lower, &["secret", "secrets"]) && !is_compiled(name))
+        || (super::has_entry(lower, &["licenses"]) && !is_license_text(name))
         || super::has_entry(lower, HOME_SECRETS)
         || is_process_secret(lower)
         || (name == ".npmrc" && (lower.starts_with('~') || lower.matches('/').count() <= 3))
         || (lower.starts_with("/etc/ssh/")
             && name.starts_with("ssh_host")
             && !name.ends_with(".pub"))
-        || lower == "/proc/kcore"
+        || matches!(lower, "/proc" | "/proc/kcore")
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -221,6 +232,48 @@ fn is_secret_name(name: &str) -> bool {
         || (ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)))
 }
 
+/// Whether a file is source code of a language that is compiled: a module that handles secrets.
+fn is_compiled(name: &str) -> bool {
+    const ENDINGS: [&str; 9] =
+        [".rs", ".go", ".java", ".kt", ".swift", ".scala", ".cs", ".hs", ".zig"];
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether a file has the name of a license text. The folder may hold keys of licenses, too.
+///
+/// Source: the identifiers of the SPDX License List, by which REUSE 3 names the files.
+fn is_license_text(name: &str) -> bool {
+    const TEXTS: [&str; 18] = [
+        "0bsd",
+        "agpl-",
+        "apache-",
+        "bsd-",
+        "bsl-",
+        "cc-",
+        "cc0-",
+        "epl-",
+        "eupl-",
+        "gpl-",
+        "isc",
+        "lgpl-",
+        "mit",
+        "mpl-",
+        "ofl-",
+        "unicode-",
+        "unlicense",
+        "zlib",
+    ];
+    let stem = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".md"));
+    let is_plain =
+        |stem: &str| stem.bytes().all(|b| b.is_ascii_alphanumeric() || b"-.".contains(&b));
+    let is_known = |stem: &str| {
+        TEXTS
+            .iter()
+            .any(|text| if text.ends_with('-') { stem.starts_with(text) } else { stem == *text })
+    };
+    stem.is_some_and(|stem| is_plain(stem) && is_known(stem))
+}
+
 fn is_process_secret(lower: &str) -> bool {
     let Some(rest) = lower.strip_prefix("/proc/") else {
         return false;
@@ -231,7 +284,9 @@ fn is_process_secret(lower: &str) -> bool {
         || process == "thread-self"
         || process.bytes().all(|b| b.is_ascii_digit())
         || process.contains(['*', '?', '[']);
-    is_process && parts.any(|part| PROCESS_ENTRIES.contains(&part))
+    // A search of the folder reads what is in it.
+    let is_folder = rest.find('/').is_none_or(|slash| slash + 1 == rest.len());
+    is_process && (is_folder || parts.any(|part| PROCESS_ENTRIES.contains(&part)))
 }
 
 /// Sample names: a pattern that matches one of them may match a secret.
@@ -332,7 +387,7 @@ pub(super) fn matches(pattern: &[u8], name: &[u8], dots: Dots) -> bool {
                 continue;
             }
             Some(b'?') => Some(1),
-            Some(b'[') => pattern[p..].iter().position(|b| *b == b']').map(|end| end + 1),
+            Some(b'[') => bracket(&pattern[p..]),
             Some(c) if *c == name[n] => Some(1),
             _ => None,
         };
@@ -350,4 +405,21 @@ pub(super) fn matches(pattern: &[u8], name: &[u8], dots: Dots) -> bool {
         }
     }
     pattern[p..].iter().all(|b| *b == b'*')
+}
+
+/// The length of the bracket that `pattern` begins with. The first character in it, and what is
+/// between `[:` and `:]`, does not end it.
+fn bracket(pattern: &[u8]) -> Option<usize> {
+    let mut at = 1 + usize::from(matches!(pattern.get(1), Some(b'!' | b'^')));
+    at += usize::from(pattern.get(at) == Some(&b']'));
+    loop {
+        match (*pattern.get(at)?, pattern.get(at + 1)) {
+            (b']', _) => return Some(at + 1),
+            (b'[', Some(kind @ (b':' | b'.' | b'='))) => {
+                let mut rest = pattern[at + 2..].windows(2);
+                at += rest.position(|pair| pair == [*kind, b']']).map_or(1, |inside| inside + 4);
+            }
+            _ => at += 1,
+        }
+    }
 }

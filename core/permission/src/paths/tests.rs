@@ -51,6 +51,17 @@ fn every_place_has_its_policy() {
         ("id_ed25519.pub", Allow, Allow, Allow),
         ("/proc/self/environ", Ask, Deny, Deny),
         ("/proc/cpuinfo", Allow, Allow, Deny),
+        ("/proc/self/status", Allow, Allow, Deny),
+        ("/proc/self/", Ask, Deny, Deny),
+        ("/proc/thread-self", Ask, Deny, Deny),
+        ("/proc/1", Ask, Deny, Deny),
+        ("/proc", Ask, Deny, Deny),
+        ("src/secrets/mod.rs", Allow, Allow, Allow),
+        ("src/secrets/prod.json", Ask, Deny, Deny),
+        ("src/secrets", Ask, Deny, Deny),
+        ("LICENSES/Apache-2.0.txt", Allow, Allow, Allow),
+        ("licenses/MIT.txt", Allow, Allow, Allow),
+        ("licenses/acme.txt", Ask, Deny, Deny),
         ("/usr/share/doc/x", Allow, Allow, Deny),
         ("/srv/repository/x", Allow, Allow, Deny),
         ("../x", Allow, Allow, Deny),
@@ -82,6 +93,41 @@ fn hooks_among_the_files_of_the_repository_are_read_and_not_written() {
     }
     assert!(places.is_above_automation("tools"));
     assert!(places.judge_text("tools/hooks.md", Access::Write).is_none());
+}
+
+#[test]
+fn files_that_run_by_themselves_are_a_persons_to_write() {
+    use Decision::{Allow, Ask, Deny};
+    for (paths, write) in [
+        (".github/agents/x.agent.md .github/skills/x/SKILL.md .pi/extensions/x.ts", Deny),
+        (".readthedocs.yaml buildspec.yaml buildspec.yml .build.yml .zuul.yaml zuul.d/x.yaml", Ask),
+        (
+            ".taskcluster.yml .ebextensions/x.config appspec.yml .mergify.yml .mergify/config.yml",
+            Ask,
+        ),
+        (
+            ".lefthook.toml .lefthook.yml lefthook.json lefthook-local.yaml .config/lefthook.yml",
+            Ask,
+        ),
+        (".lefthook-local.toml .cargo-husky/hooks/x git-hooks/x .githooks/x githooks/x", Ask),
+        (
+            ".nano-staged.json nano-staged.js captainhook.json grumphp.yml .flox/env/manifest.toml",
+            Ask,
+        ),
+        (".autoenv_leave.zsh .rvmrc jupyter_server_config.py jupyter_config.json .pnp.cjs", Ask),
+        (".venv/lib/python3/site-packages/x.pth .venv/bin/python venv/Scripts/x.exe", Ask),
+        ("hie.yaml .user.ini web/.htaccess .RData .perldb .sl/config .vs/tasks.vs.json", Ask),
+        ("Directory.Build.targets src/Directory.Build.props .codesandbox/tasks.json", Ask),
+        (
+            "node_modules/x/index.js package.json Cargo.toml build.rs model.pth docs/lefthook.md",
+            Allow,
+        ),
+        ("src/git-hooks.rs Directory.Packages.props .github/prompts/x.md AGENTS.md", Allow),
+    ] {
+        for path in paths.split(' ') {
+            assert_eq!(decision(path, Access::Write), write, "{path}");
+        }
+    }
 }
 
 #[test]
