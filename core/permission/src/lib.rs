@@ -40,6 +40,9 @@ mod turn;
 mod verdict;
 mod web;
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use serde_json::{Value, json};
 
 pub use contained::contained;
@@ -188,6 +191,18 @@ pub fn git_folders(call: &Call, context: &Context) -> Vec<String> {
     judge.git_folders()
 }
 
+/// Every path that a judgement of `call` depends on, absolute. A host finds out which are links:
+/// [`Places::links`].
+pub fn classified_paths(call: &Call, context: &Context) -> BTreeSet<String> {
+    let classified = Rc::default();
+    let mut context = context.clone();
+    context.places.classified = Some(Rc::clone(&classified));
+    judged(call, &context, Judge::new(&context, false));
+    // What git may bring back is judged in another way.
+    judged(call, &context, Judge::recovering(&context));
+    classified.take()
+}
+
 /// Whether a path says by its name that it is a secret.
 pub fn names_secret(path: &str, context: &Context) -> bool {
     context.places.class(path) == paths::PathClass::Secret
@@ -201,6 +216,7 @@ pub fn is_protected_branch(name: &str) -> bool {
 fn judged(call: &Call, context: &Context, mut judge: Judge<'_>) -> (Ruling, Losses) {
     tools::judge(&call.tool, &call.input, &mut judge);
     judge.consider(tools::floor(context));
+    judge.consider(tools::unfollowed(context));
     judge.consider(context.client.call(&call.tool, &call.input, &context.places));
     let losses = judge.losses().unwrap_or_default();
     let restorable = judge.is_restorable();

@@ -10,7 +10,9 @@ mod found;
 mod places;
 mod secret;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 pub use below::below;
 
@@ -86,6 +88,10 @@ pub struct Places {
     pub client_files: Vec<String>,
     /// The symbolic links among the paths that the call names.
     pub links: BTreeMap<String, Link>,
+    /// Whether the call names more paths than the host follows links for.
+    pub has_unfollowed: bool,
+    /// Where a judgement notes the paths that it classifies.
+    pub(super) classified: Option<Rc<RefCell<BTreeSet<String>>>>,
 }
 
 /// Where a symbolic link leads.
@@ -159,6 +165,8 @@ impl Places {
             git_hooks: BTreeSet::new(),
             client_files: Vec::new(),
             links: BTreeMap::new(),
+            has_unfollowed: false,
+            classified: None,
         }
     }
 
@@ -194,26 +202,28 @@ impl Places {
     /// What is at `path`, by its name and, for a link, by the name of its target.
     pub(super) fn class(&self, path: &str) -> PathClass {
         let absolute = self.absolute(path);
-        let class = self.class_of(&absolute);
-        match self.links.get(&absolute).or_else(|| self.links.get(path)) {
-            None => class,
-            // A link is judged as the worse of its name and its target.
-            Some(link) => {
-                let target = match link {
-                    Link::To(target) => self.class_of(&normal(target, &self.cwd)),
-                    Link::Dangling => PathClass::DanglingLink,
-                };
-                match class {
-                    PathClass::Repository => target,
-                    PathClass::Secret
-                    | PathClass::Git
-                    | PathClass::GitHook
-                    | PathClass::Control => class,
-                    _ if target == PathClass::Repository => class,
-                    _ => target,
-                }
+        let mut class = self.class_of(&absolute);
+        for spelling in [self.unfolded(path), Some(absolute)].into_iter().flatten() {
+            class = match self.links.get(&spelling) {
+                None => class,
+                Some(Link::To(target)) => worse(class, self.class_of(&normal(target, &self.cwd))),
+                Some(Link::Dangling) => worse(class, PathClass::DanglingLink),
+            };
+            if let Some(classified) = &self.classified {
+                classified.borrow_mut().insert(spelling);
             }
         }
+        class
+    }
+
+    /// The absolute path with every `..` in it: the system goes up from where a link leads, some
+    /// programs from where the link is.
+    fn unfolded(&self, path: &str) -> Option<String> {
+        let goes_up = path.split('/').any(|part| part == "..");
+        goes_up.then(|| match path.starts_with(['/', '~']) {
+            true => path.to_owned(),
+            false => format!("{}/{path}", self.cwd),
+        })
     }
 
     fn class_of(&self, absolute: &str) -> PathClass {
@@ -400,8 +410,11 @@ impl Places {
             );
         }
         let literal = pattern.replace(['*', '?', '[', ']'], "");
+        // `*/x` is below the folder.
+        let is_relative = !pattern.starts_with('/');
+        let literal = if is_relative { literal.trim_start_matches('/') } else { &literal };
         let folder = if folder.is_empty() { "." } else { folder };
-        let literal = if literal.is_empty() { "." } else { &literal };
+        let literal = if literal.is_empty() { "." } else { literal };
         self.judge_text(folder, access).or_else(|| self.judge_text(literal, access))
     }
 
@@ -471,6 +484,16 @@ impl Places {
                 denies(PathRule::Outside, "is outside the repository")
             }
         }
+    }
+}
+
+/// A link is judged as the worse of its name and its target.
+fn worse(name: PathClass, target: PathClass) -> PathClass {
+    match name {
+        PathClass::Repository => target,
+        PathClass::Secret | PathClass::Git | PathClass::GitHook | PathClass::Control => name,
+        _ if target == PathClass::Repository => name,
+        _ => target,
     }
 }
 

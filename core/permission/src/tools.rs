@@ -10,7 +10,7 @@ use super::judge::Judge;
 use super::lookalike;
 use super::offered;
 use super::paths::Access;
-use super::verdict::{Decision, Finding, Rule, Subject, Worst};
+use super::verdict::{Decision, Finding, PathRule, Rule, Subject, Worst};
 use super::web;
 
 /// What a tool does, which tells what in its input has to be judged.
@@ -511,6 +511,17 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         judge.add(malformed(tool));
     }
     rules(tool, &targets, worst, judge);
+}
+
+/// Asks about a call with so many paths that the host does not know which are links.
+pub(super) fn unfollowed(context: &Context) -> Option<Finding> {
+    context.places.has_unfollowed.then(|| {
+        let most = onloop_syntax::limits::RESOLVED_PATHS;
+        Finding::containable(
+            Rule::Path(PathRule::Unknown),
+            format!("it names more than {most} paths, too many to follow their links"),
+        )
+    })
 }
 
 /// Asks about every call while a configuration file cannot be used.

@@ -325,8 +325,8 @@ pub const GIT_CONFIG_BYTES: u64 = 256 * 1024;
 pub const CLIENT_ENTRIES_LOOKED_AT: usize = 256;
 /// Most folders that are searched for submodules before a program is confined.
 pub const SUBMODULES_LOOKED_AT: usize = 256;
-/// Most paths of one call whose symbolic links are resolved.
-pub const RESOLVED_PATHS: usize = 64;
+/// Most paths of one call whose symbolic links are resolved. A call with more is asked about.
+pub const RESOLVED_PATHS: usize = 256;
 /// Longest time of git to tell whether it has a file that a call deletes, or which files a call
 /// stages. After that time the call is asked about.
 pub const HOOK_GIT_TIMEOUT_MS: u64 = 2_000;

@@ -60,7 +60,7 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Result<Exit, CommandEr
         Some(branch) => Some(branch.clone()),
         None => workspace::branch(io, &call, checkout.as_ref()).await,
     };
-    links::resolve(io, &call, &mut context.places).await;
+    links::resolve(io, &call, &mut context).await;
     if let Some(workflow) = &args.workflow {
         let session = CallingSession { id: "explained".to_owned(), workflow: workflow.clone() };
         context = context.with_session(Some(session));

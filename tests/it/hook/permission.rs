@@ -111,6 +111,12 @@ fn links_lead_to_what_they_are() {
     assert_ne!(bash(&project, "echo x > docs/passwd").0, "allow");
     assert_eq!(bash(&project, "echo x > src/new.rs").0, "allow");
     assert_ne!(bash(&project, "echo x > src/hooks/pre-commit").0, "allow");
+    // The system goes up from where the link leads.
+    assert_eq!(bash(&project, "cat src/hooks/../../src/real.rs").0, "allow");
+    assert_eq!(bash(&project, "echo x > src/hooks/../config").0, "deny");
+    let files: String = (0..70).map(|at| format!(" f{at}")).collect();
+    assert_eq!(bash(&project, &format!("cat{files} src/real.rs")).0, "allow");
+    assert_eq!(bash(&project, &format!("cat{files} src/hooks/../config")).0, "ask");
 }
 
 #[test]
@@ -124,11 +130,20 @@ fn explain_sees_the_links_the_project_and_the_branch_that_the_hook_sees() {
     let explain = |words: &[&str]| {
         project.onloop_at("src", &[&["permit", "explain"], words].concat()).exit.unwrap()
     };
-    let (allow, deny) = (0, 1);
+    let (allow, deny, ask) = (0, 1, 3);
     assert_eq!(explain(&["echo x > real.rs"]), allow);
     assert_eq!(explain(&["echo x > ../top.rs"]), allow, "the project begins above");
     assert_eq!(explain(&["echo x > docs/passwd"]), deny);
     assert_eq!(explain(&["Write", r#"{"file_path":"hooks/pre-commit","content":"x"}"#]), deny);
+    let edits = r#"{"replacements":[{"filePath":"hooks/pre-commit","newString":"x"}]}"#;
+    assert_eq!(explain(&["multi_replace_string_in_file", edits]), deny);
+    let patch = "*** Begin Patch\n it's\n*** Update File: hooks/pre-commit\n*** End Patch";
+    for key in ["patchText", "command"] {
+        let input = json!({ key: patch }).to_string();
+        assert_eq!(explain(&["apply_patch", &input]), deny);
+    }
+    let files: String = (0..300).map(|at| format!(" f{at}")).collect();
+    assert_eq!(explain(&[&format!("cat{files}")]), ask, "more than are resolved");
     let push = "git push --force-with-lease origin issue-42";
     assert_eq!(explain(&[push]), allow);
     assert_ne!(explain(&[push, "--branch", "issue-7"]), allow);

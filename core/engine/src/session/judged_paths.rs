@@ -25,7 +25,7 @@ pub async fn refuse_unreadable(io: &Io, paths: &[&str]) -> Result<(), CommandErr
     workspace::place(&mut context.places, project, cwd);
     for path in paths {
         let call = Call { tool: "Read".to_owned(), input: json!({ "file_path": path }) };
-        links::resolve(io, &call, &mut context.places).await;
+        links::resolve(io, &call, &mut context).await;
         let ruling = decide(&call, &context);
         if ruling.decision != Decision::Allow {
             let path = one_line(path);

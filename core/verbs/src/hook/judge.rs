@@ -272,7 +272,7 @@ pub(super) async fn ruled(hook_context: &HookContext, call: &Call) -> (Ruling, C
     let ruling = known_to_git::look(&hook_context.io, call, &mut context, ruling, decide).await;
     // Links can only take a permission away, so only an allowed call is looked at again.
     let is_linked = ruling.decision == Decision::Allow
-        && links::resolve(&hook_context.io, call, &mut context.places).await;
+        && links::resolve(&hook_context.io, call, &mut context).await;
     let ruling = if is_linked { decide(call, &context) } else { ruling };
     (ruling, context)
 }
