@@ -1,4 +1,5 @@
 mod lines;
+mod tools;
 
 use super::judge::entry::{ProgramEntry, words};
 use super::programs::TABLES;
@@ -461,23 +462,6 @@ fn files_that_a_pattern_names_are_lost_only_once_they_are_kept() {
         let call = Call::shell(line);
         context.places.kept = losses(&call, &context).removed;
         assert_ne!(decide(&call, &context).decision, Decision::Allow, "{line}");
-    }
-}
-
-#[test]
-fn paths_in_the_input_of_a_server_are_judged() {
-    let yaml = "permissions:\n  allow: [{tool: 'mcp__*', pattern: '.*'}]\n";
-    let mut context = Context::new("/srv/repo").with_rules(Source::Local, yaml);
-    context.places.user_home = Some("/home/u".to_owned());
-    for (input, decision) in [
-        (json!({ "file": "src/a.rs" }), Decision::Allow),
-        (json!({ "query": "the .env file" }), Decision::Allow),
-        (json!({ "file": "~/.netrc" }), Decision::Deny),
-        (json!({ "files": [{ "uri": "/home/u/.ssh/id_rsa" }] }), Decision::Deny),
-        (json!({ "path": ".env" }), Decision::Deny),
-    ] {
-        let call = Call { tool: "mcp__files__read".to_owned(), input };
-        assert_eq!(decide(&call, &context).decision, decision, "{:?}", call.input);
     }
 }
 

@@ -1,17 +1,20 @@
 //! The tools of agent hosts: what each one's input means.
 
 mod circumstances;
+mod members;
+mod search;
 
 use serde_json::Value;
 
 use super::Context;
-use super::expand::{Arg, Shape};
+use super::expand::Arg;
 use super::judge::Judge;
 use super::lookalike;
 use super::offered;
 use super::paths::Access;
-use super::verdict::{Decision, Finding, PathRule, Rule, Subject, Worst};
+use super::verdict::{Decision, Finding, PathRule, Rule, Worst};
 use super::web;
+pub(super) use members::paths;
 
 /// What a tool does, which tells what in its input has to be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,19 +193,6 @@ const SKILLS: [&str; 10] = [
     "pull-request",
 ];
 
-const PATH_KEYS: [&str; 10] = [
-    "file_path",
-    "filePath",
-    "path",
-    "notebook_path",
-    "notebookPath",
-    "filename",
-    "target_file",
-    "dirPath",
-    "dir_path",
-    "relative_workspace_path",
-];
-
 fn kind_of(tool: &str) -> Option<Tool> {
     TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind)
 }
@@ -248,7 +238,7 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     match kind {
         Tool::Shell | Tool::Program => shell(tool, kind, input, judge),
         Tool::Read | Tool::Write | Tool::Notebook | Tool::Delete => file(tool, kind, input, judge),
-        Tool::Search => search(tool, input, judge),
+        Tool::Search => search::judge(tool, input, judge),
         Tool::Patch => patch(tool, input, judge),
         Tool::Fetch => fetch(tool, input, judge),
         Tool::Skill => skill(tool, input, judge),
@@ -269,7 +259,7 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let access = if kind == Tool::Read { Access::Read } else { Access::Write };
     for path in &paths {
-        worst.consider(judge.places.judge_text(path, access));
+        members::judge_path(path, access, judge, &mut worst);
     }
     if kind == Tool::Notebook {
         worst.add(ask(tool, "a notebook is run where it is opened"));
@@ -278,27 +268,6 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
         worst.add(ask(tool, "it deletes a file"));
     }
     rules(tool, &paths, worst, judge);
-}
-
-fn search(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let mut worst = Worst::default();
-    for path in paths(input) {
-        worst.consider(judge.places.judge_text(path, Access::Read));
-    }
-    for key in ["glob", "pattern", "query", "includePattern", "include", "filePattern"] {
-        let names_files = match key {
-            "pattern" => !tool.to_lowercase().contains("grep"),
-            "query" => tool == "file_search",
-            _ => true,
-        };
-        let pattern = input.get(key).and_then(Value::as_str).filter(|_| names_files);
-        if let Some(pattern) = pattern {
-            let arg =
-                Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
-            worst.consider(judge.places.judge(&arg, Access::Read));
-        }
-    }
-    rules(tool, &[&search_target(input)], worst, judge);
 }
 
 fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
@@ -314,16 +283,17 @@ fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 }
 
 fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
-    let name = ["skill", "command", "name"].iter().find_map(|key| input.get(*key));
-    let Some(name) = name.and_then(Value::as_str) else {
+    let Some(names) = members::alternatives(input, &["skill", "command", "name"]) else {
         return judge.add(malformed(tool));
     };
     let mut worst = Worst::default();
-    let bare = name.strip_prefix("agentize:").unwrap_or(name);
-    if !SKILLS.contains(&bare) && !offered::is_ours(name) {
-        worst.add(ask(tool, "there is no rule for this skill"));
+    for name in &names {
+        let bare = name.strip_prefix("agentize:").unwrap_or(name);
+        if !SKILLS.contains(&bare) && !offered::is_ours(name) {
+            worst.add(ask(tool, "there is no rule for this skill"));
+        }
     }
-    rules(tool, &[name], worst, judge);
+    rules(tool, &names, worst, judge);
 }
 
 fn ask(tool: &str, reason: impl Into<String>) -> Finding {
@@ -340,14 +310,7 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     worst.add(Finding::ask(Rule::UnknownTool, format!("there is no rule for the tool `{shown}`")));
     rules(tool, &[&dump(input)], worst, judge);
     // Whatever the tool does with them, a rule about the tool says nothing about secrets.
-    for text in texts(input) {
-        let is_path = text.contains('/') || text.starts_with(['~', '.']);
-        let plain = !text.contains("://") && !text.contains(char::is_whitespace);
-        if is_path && plain {
-            let finding = judge.places.judge_text(text, Access::Read);
-            judge.consider(finding.filter(|found| found.decision == Decision::Deny));
-        }
-    }
+    members::judge_secrets(input, &[], judge);
     // A shell by another name must not hide what is forbidden.
     if let Some(line) = input.get("command").and_then(Value::as_str) {
         judge.guessed_code(line);
@@ -357,13 +320,13 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 /// Combines what was found with the user's rules, for a tool other than a shell.
 fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
     let matched = judge.context.rules.target(tool, targets);
-    let overridable =
-        found.finding().is_some_and(|finding| finding.rule.overridable(Subject::Tool));
     match (matched, found.decision()) {
         (Some(finding), Decision::Allow | Decision::Ask) if finding.decision > Decision::Allow => {
             judge.add(finding);
         }
-        (Some(finding), Decision::Ask) if overridable => judge.add(finding),
+        (Some(finding), Decision::Ask) => {
+            judge.add(found.firm_for_tool().cloned().unwrap_or(finding));
+        }
         _ => judge.consider(found.into_finding()),
     }
 }
@@ -414,39 +377,6 @@ fn shell_line(line: &str, judge: &mut Judge<'_>) {
     judge.code(line);
 }
 
-/// Every path in an input, including those in lists of edits.
-pub(super) fn paths(input: &Value) -> Vec<&str> {
-    let mut found = Vec::new();
-    collect_paths(input, 0, &mut found);
-    found
-}
-
-fn collect_paths<'v>(value: &'v Value, depth: usize, found: &mut Vec<&'v str>) {
-    const DEEPEST: usize = 4;
-    if depth > DEEPEST {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                match value {
-                    Value::String(path) if PATH_KEYS.contains(&key.as_str()) => found.push(path),
-                    Value::Array(_) | Value::Object(_) => collect_paths(value, depth + 1, found),
-                    // A path that is not a string counts as empty: no call is allowed with one.
-                    _ if PATH_KEYS.contains(&key.as_str()) && !value.is_null() => found.push(""),
-                    _ => {}
-                }
-            }
-        }
-        Value::Array(items) => {
-            for item in items {
-                collect_paths(item, depth + 1, found);
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 /// Every address in an input.
 pub(super) fn urls(input: &Value) -> Vec<&str> {
     match (input.get("url").and_then(Value::as_str), input.get("urls").and_then(Value::as_array)) {
@@ -456,35 +386,21 @@ pub(super) fn urls(input: &Value) -> Vec<&str> {
     }
 }
 
-fn search_target(input: &Value) -> String {
-    let field = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
-    format!("pattern={} path={}", field("pattern"), field("path"))
-}
-
-/// Every text in an input.
-fn texts(input: &Value) -> Vec<&str> {
-    match input {
-        Value::String(text) => vec![text],
-        Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::Object(members) => members.values().flat_map(texts).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
-    }
-}
-
 /// The text that rules for other tools are matched against.
 fn dump(input: &Value) -> String {
     input.to_string()
 }
 
+/// Members of which a host takes one for the patch.
+const PATCH_KEYS: [&str; 5] = ["input", "patch", "command", "patchText", "patch_text"];
+
 /// The files in a patch, each behind what is done with it.
-fn patched(input: &Value) -> Vec<(&str, &str)> {
+fn patched(text: &str) -> Vec<(&str, &str)> {
     const HEADS: [&str; 4] =
         ["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
-    let keys = ["input", "patch", "command", "patchText", "patch_text"];
-    let text = keys.iter().find_map(|key| input.get(*key)).and_then(Value::as_str);
     let of_line =
         |line| HEADS.iter().find_map(|head| Some((*head, str::strip_prefix(line, head)?)));
-    let lines = text.unwrap_or_default().lines().map(str::trim);
+    let lines = text.lines().map(str::trim);
     lines.filter_map(of_line).map(|(head, path)| (head, path.trim())).collect()
 }
 
@@ -492,23 +408,29 @@ fn patched(input: &Value) -> Vec<(&str, &str)> {
 pub(super) fn named_paths<'v>(tool: &str, input: &'v Value) -> Vec<&'v str> {
     let mut found = paths(input);
     if kind_of(tool) == Some(Tool::Patch) {
-        found.extend(patched(input).into_iter().map(|(_, path)| path));
+        let patches = PATCH_KEYS.iter().filter_map(|key| input.get(*key)?.as_str());
+        found.extend(patches.flat_map(patched).map(|(_, path)| path));
     }
     found
 }
 
 fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let Some(patches) = members::alternatives(input, &PATCH_KEYS) else {
+        return judge.add(malformed(tool));
+    };
     let mut worst = Worst::default();
     let mut targets = Vec::new();
-    for (head, path) in patched(input) {
-        targets.push(path);
-        worst.consider(judge.places.judge_text(path, Access::Write));
-        if head.contains("Delete") {
-            worst.add(ask(tool, "it deletes a file"));
+    for files in patches.into_iter().map(patched) {
+        if files.is_empty() {
+            judge.add(malformed(tool));
         }
-    }
-    if targets.is_empty() {
-        judge.add(malformed(tool));
+        for (head, path) in files {
+            targets.push(path);
+            members::judge_path(path, Access::Write, judge, &mut worst);
+            if head.contains("Delete") {
+                worst.add(ask(tool, "it deletes a file"));
+            }
+        }
     }
     rules(tool, &targets, worst, judge);
 }

@@ -94,6 +94,8 @@ pub(super) struct Worst {
     worst: Option<Finding>,
     /// The first that asks and that no allow rule about a command outweighs.
     firm: Option<Finding>,
+    /// The first that asks and that no allow rule about a tool outweighs.
+    firm_for_tool: Option<Finding>,
     /// Those about options, which an allow rule outweighs that names the option.
     options: Vec<Finding>,
 }
@@ -108,6 +110,10 @@ impl Worst {
             self.options.push(finding.clone());
         } else if firm && !is_option && self.firm.is_none() {
             self.firm = Some(finding.clone());
+        }
+        let asks = finding.decision == Decision::Ask;
+        if asks && !finding.rule.overridable(Subject::Tool) && self.firm_for_tool.is_none() {
+            self.firm_for_tool = Some(finding.clone());
         }
         let worse = self.worst.as_ref().is_none_or(|worst| finding.severity() > worst.severity());
         if worse {
@@ -149,6 +155,11 @@ impl Worst {
         };
         let unnamed = self.options.iter().find(|finding| !names(&word(&finding.rule)));
         self.firm.as_ref().or(unnamed)
+    }
+
+    /// What an allow rule about a tool does not outweigh.
+    pub(super) fn firm_for_tool(&self) -> Option<&Finding> {
+        self.firm_for_tool.as_ref()
     }
 
     /// The decision so far; without findings, allow.

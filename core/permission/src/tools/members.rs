@@ -1,0 +1,152 @@
+//! What the members of a tool's input name: files, and texts that may be files.
+
+use std::borrow::Cow;
+
+use onloop_syntax::syntax::file_uri;
+use serde_json::Value;
+
+use crate::judge::Judge;
+use crate::paths::Access;
+use crate::verdict::{Decision, Finding, PathRule, Rule, Worst};
+
+/// Members that hold a path, as the tools of the clients name them.
+const PATH_KEYS: [&str; 15] = [
+    "file_path",
+    "filePath",
+    "path",
+    "notebook_path",
+    "notebookPath",
+    "filename",
+    "target_file",
+    "dirPath",
+    "dir_path",
+    "relative_workspace_path",
+    "file",
+    "directory",
+    "folder",
+    "target_directory",
+    "uri",
+];
+
+/// Members that hold a list of paths.
+const LIST_KEYS: [&str; 7] =
+    ["paths", "file_paths", "filePaths", "files", "directories", "target_directories", "uris"];
+
+/// Whether what a member holds is paths.
+fn names_files(key: &str) -> bool {
+    PATH_KEYS.contains(&key) || LIST_KEYS.contains(&key)
+}
+
+/// Every path in an input, including those in lists of edits. What should be a path and is not one
+/// is an empty path: no call is allowed with one.
+pub(in super::super) fn paths(input: &Value) -> Vec<&str> {
+    let mut found = Vec::new();
+    collect_paths(input, false, &mut found);
+    found
+}
+
+fn collect_paths<'v>(value: &'v Value, is_path: bool, found: &mut Vec<&'v str>) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let holds_text =
+                    value.as_array().is_some_and(|all| all.iter().any(Value::is_string));
+                if holds_text && PATH_KEYS.contains(&key.as_str()) {
+                    found.push("");
+                }
+                collect_paths(value, names_files(key), found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_paths(item, is_path, found)),
+        Value::String(path) if is_path => found.push(path),
+        Value::Bool(_) | Value::Number(_) if is_path => found.push(""),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// The texts of members of which a host takes one, and which one is not known. `None`: there is
+/// none, or one is not text.
+pub(super) fn alternatives<'v>(input: &'v Value, keys: &[&str]) -> Option<Vec<&'v str>> {
+    let members = keys.iter().filter_map(|key| input.get(*key)).filter(|value| !value.is_null());
+    let texts: Option<Vec<&str>> = members.map(Value::as_str).collect();
+    texts.filter(|texts| !texts.is_empty())
+}
+
+/// Judges a file that is named by its path or, as some clients do, by its address.
+pub(super) fn judge_path(path: &str, access: Access, judge: &Judge<'_>, worst: &mut Worst) {
+    worst.consider(judge.places.judge_text(path, access));
+    if scheme(path).is_none() {
+        return;
+    }
+    match file_uri::path_of(path).filter(|_| !path.contains(['?', '#'])) {
+        Some(path) => worst.consider(judge.places.judge_text(&path, access)),
+        None => worst.add(Finding::ask(
+            Rule::Path(PathRule::Odd),
+            "it names a file by an address that is not a path",
+        )),
+    }
+}
+
+/// Refuses an input in which a text names a secret, except in members with these names.
+pub(super) fn judge_secrets(input: &Value, except: &[&str], judge: &mut Judge<'_>) {
+    let mut names = Vec::new();
+    collect_names(input, false, except, &mut names);
+    for name in names {
+        let finding = judge.places.judge_text(&name, Access::Read);
+        judge.consider(finding.filter(|found| found.decision == Decision::Deny));
+    }
+}
+
+fn collect_names<'v>(
+    value: &'v Value,
+    is_path: bool,
+    except: &[&str],
+    found: &mut Vec<Cow<'v, str>>,
+) {
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields.iter().filter(|(key, _)| !except.contains(&key.as_str())) {
+                collect_names(value, names_files(key), except, found);
+            }
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| collect_names(item, is_path, except, found));
+        }
+        Value::String(text) => found.extend(file_in(text, is_path)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The file that a text may name; `None` for other texts. A word of letters alone and a sentence
+/// are files only where the member says so.
+fn file_in(text: &str, is_path: bool) -> Option<Cow<'_, str>> {
+    let text = text.trim();
+    let path = match scheme(text) {
+        Some("http" | "https") => return None,
+        Some(scheme) => {
+            let rest = &text[scheme.len() + 1..];
+            let rest = rest
+                .strip_prefix("//")
+                .map_or(rest, |rest| rest.find('/').map_or(rest, |slash| &rest[slash..]));
+            let rest = rest.split(['?', '#']).next().unwrap_or_default();
+            file_uri::percent_decoded(rest).map_or(Cow::Borrowed(rest), Cow::Owned)
+        }
+        None => Cow::Borrowed(text),
+    };
+    // A backslash and a drive are a path of Windows.
+    let path = if path.contains('\\') { Cow::Owned(path.replace('\\', "/")) } else { path };
+    let path = match path.get(1..3) {
+        Some(":/") => Cow::Owned(path[2..].to_owned()),
+        Some(_) | None => path,
+    };
+    let is_word = path.bytes().all(|byte| byte.is_ascii_alphabetic());
+    let is_sentence = path.contains(char::is_whitespace) && !path.starts_with(['/', '~', '.']);
+    (is_path || !(is_word || is_sentence)).then_some(path)
+}
+
+/// The scheme of an address. One letter is a drive.
+fn scheme(text: &str) -> Option<&str> {
+    let (scheme, _) = text.split_once(':')?;
+    let fits = scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    (fits && scheme.len() > 1 && scheme.as_bytes()[0].is_ascii_alphabetic()).then_some(scheme)
+}

@@ -1,0 +1,115 @@
+//! Tools that list or search below a folder.
+
+use serde_json::Value;
+
+use super::{malformed, members, rules};
+use crate::expand::{Arg, Shape};
+use crate::judge::Judge;
+use crate::paths::Access;
+use crate::verdict::{PathRule, Rule, Worst};
+
+/// Members with patterns for names of files, as the tools of the clients name them.
+const GLOB_KEYS: [&str; 12] = [
+    "glob",
+    "globs",
+    "pattern",
+    "query",
+    "include",
+    "includes",
+    "includePattern",
+    "include_pattern",
+    "filePattern",
+    "file_pattern",
+    "globPattern",
+    "glob_pattern",
+];
+
+/// Members with what is searched for, with what is left out, and with notes for people.
+const TEXT_KEYS: [&str; 8] = [
+    "pattern",
+    "query",
+    "regex",
+    "exclude",
+    "excludePattern",
+    "exclude_pattern",
+    "explanation",
+    "description",
+];
+
+/// Tools that show names and no content.
+const LISTS: [&str; 10] = [
+    "Glob",
+    "glob",
+    "LS",
+    "List",
+    "list",
+    "ls",
+    "list_dir",
+    "listDirectory",
+    "file_search",
+    "list_files",
+];
+
+/// Judges one call.
+pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+    let mut worst = Worst::default();
+    for path in members::paths(input) {
+        members::judge_path(path, Access::Read, judge, &mut worst);
+    }
+    for key in GLOB_KEYS {
+        let names_files = match key {
+            "pattern" => !tool.to_lowercase().contains("grep"),
+            "query" => tool == "file_search",
+            _ => true,
+        };
+        match input.get(key).filter(|_| names_files) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(glob)) => judge_glob(tool, glob, judge, &mut worst),
+            Some(Value::Array(globs)) => {
+                for glob in globs {
+                    match glob.as_str() {
+                        Some(glob) => judge_glob(tool, glob, judge, &mut worst),
+                        None => worst.add(malformed(tool)),
+                    }
+                }
+            }
+            Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => {
+                worst.add(malformed(tool));
+            }
+        }
+    }
+    members::judge_secrets(input, &TEXT_KEYS, judge);
+    let field = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
+    let target = format!("pattern={} path={}", field("pattern"), field("path"));
+    rules(tool, &[&target], worst, judge);
+}
+
+/// Judges a pattern as a whole and, because some clients take it for several, in its parts.
+fn judge_glob(tool: &str, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
+    let mut depth = 0_usize;
+    let parts = glob.split(|c: char| {
+        depth = match c {
+            '{' => depth + 1,
+            '}' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        c.is_whitespace() || c == ',' && depth == 0
+    });
+    let lists = LISTS.contains(&tool);
+    for pattern in std::iter::once(glob).chain(parts.filter(|part| !part.is_empty())) {
+        let arg =
+            Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
+        let read = judge.places.judge(&arg, Access::Read);
+        let stands_for_anything = |rule: &Rule| *rule == Rule::Path(PathRule::Pattern);
+        match read {
+            // Names alone show no secret.
+            Some(found) if lists && stands_for_anything(&found.rule) => {
+                worst.consider(judge.places.judge(&arg, Access::List));
+            }
+            read => worst.consider(read),
+        }
+        if !lists {
+            worst.consider(judge.places.judge_glob(&arg));
+        }
+    }
+}
