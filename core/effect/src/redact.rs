@@ -14,6 +14,8 @@ use std::sync::Arc;
 use super::{Capture, ProcessEnd};
 use onloop_syntax::text::says_secret;
 
+mod address;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -107,7 +109,8 @@ impl std::fmt::Debug for Redaction {
 
 impl Redaction {
     /// The secrets of this environment: the values of variables with a secret name, the passwords in
-    /// addresses such as `postgres://name:password@host`, and the headers of requests to a collector.
+    /// addresses such as `postgres://name:password@host`, settings within a value such as `AccountKey=…`,
+    /// and the headers of requests to a collector.
     pub fn new(env: &BTreeMap<String, String>) -> Redaction {
         let mut values: Vec<Value<'_>> = Vec::new();
         for (name, value) in env {
@@ -115,11 +118,18 @@ impl Redaction {
             let is_whole = is_headers || is_secret(name) && !is_place(name, value);
             if is_whole || is_git_secret(name, env) {
                 values.push(Value::whole(name, value.trim()));
+                values.extend(token(value.trim()).map(|token| Value::whole(name, token)));
             }
-            if let Some(password) = password(value) {
+            for password in address::passwords(value) {
                 values.push(Value::password(name, Cow::Borrowed(password)));
                 values.push(Value::password(name, Cow::Owned(percent_decoded(password))));
             }
+            values.extend(settings::secrets(value).map(|(begins, text)| Value {
+                name,
+                text: Cow::Borrowed(text),
+                begins,
+                ends: "",
+            }));
             if is_headers {
                 values.extend(Value::headers(name, value));
             }
@@ -373,6 +383,13 @@ pub fn secret_names(env: &BTreeMap<String, String>) -> impl Iterator<Item = &Str
     env.iter().filter(is_meant).map(|(name, _)| name)
 }
 
+/// What follows the scheme in the value of an `Authorization` header.
+fn token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    let is_scheme = |known: &&str| scheme.eq_ignore_ascii_case(known);
+    ["bearer", "basic", "token"].iter().any(is_scheme).then(|| token.trim())
+}
+
 /// Whether a variable holds the headers with which OpenTelemetry signs in at a collector.
 fn is_headers(name: &str) -> bool {
     name.starts_with("OTEL_EXPORTER_OTLP_") && name.ends_with("HEADERS")
@@ -415,15 +432,6 @@ fn placeholder(name: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     format!("[redacted {name}]")
-}
-
-/// The password in `scheme://name:password@host`.
-fn password(value: &str) -> Option<&str> {
-    // Most values have no address, which one byte search shows.
-    let (_, rest) = value.contains('@').then(|| value.split_once("://"))??;
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let (user, _) = authority.rsplit_once('@')?;
-    user.split_once(':').map(|(_, password)| password)
 }
 
 /// The forms in which programs print a value.

@@ -60,10 +60,23 @@ pub const HOME_SECRETS: &[&str] = &[
 ];
 
 /// Words that name a secret anywhere in the name of a variable.
-const SECRET_WORDS: [&str; 6] =
-    ["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "TOKEN", "CREDENTIAL"];
+const SECRET_WORDS: [&str; 9] = [
+    "SECRET",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "TOKEN",
+    "CREDENTIAL",
+    "APIKEY",
+    "ACCESSKEY",
+    "PRIVATEKEY",
+];
 /// Words that name a secret as a whole part between underscores.
-const SECRET_PARTS: [&str; 4] = ["APIKEY", "PAT", "PWD", "COOKIE"];
+const SECRET_PARTS: [&str; 3] = ["PAT", "PWD", "COOKIE"];
+/// Words that name a secret as the last part.
+const SECRET_ENDS: [&str; 6] = ["PW", "JWT", "CRED", "CREDS", "BEARER", "AUTHORIZATION"];
+/// Words with `PASS` at their end that name no password.
+const OTHER_PASS: [&str; 6] = ["ASKPASS", "BYPASS", "COMPASS", "OVERPASS", "TRESPASS", "MULTIPASS"];
 
 /// Whether the name of a variable says that its value is a secret: `GITHUB_TOKEN`, `DB_PASSWORD`,
 /// `AWS_SECRET_ACCESS_KEY`, `OPENAI_API_KEY`. `KEY` alone does not: scripts use it as a loop
@@ -79,8 +92,17 @@ pub fn says_secret(name: &str) -> bool {
         && parts().nth(1).is_some();
     (is_key && !ends_with(name, "PUBLIC_KEY"))
         || ends_with(name, "_AUTH")
+        || is_pass(name)
+        || parts().next().is_some_and(|last| is_one_of(last, &SECRET_ENDS))
         || has_secret_word(name)
         || parts().any(|part| is_one_of(part, &SECRET_PARTS))
+}
+
+/// Whether a name ends in `PASS` for a password. `PASS` alone counts what passes.
+fn is_pass(name: &[u8]) -> bool {
+    ends_with(name, "PASS")
+        && name.len() > "PASS".len()
+        && !OTHER_PASS.iter().any(|word| ends_with(name, word))
 }
 
 fn is_one_of(name: &[u8], words: &[&str]) -> bool {
@@ -127,6 +149,16 @@ mod tests {
             "_KEY",
             "APIKEY",
             "_auth",
+            "DB_PASS",
+            "DB_PW",
+            "SSHPASS",
+            "MY_JWT",
+            "MY_CREDS",
+            "BEARER",
+            "AUTHORIZATION",
+            "HTTP_AUTHORIZATION",
+            "OPENAIAPIKEY",
+            "AwsAccessKey",
         ] {
             assert!(says_secret(name), "{name}");
         }
@@ -144,6 +176,15 @@ mod tests {
             "TOKE",
             "éKEY",
             "KEY_ID",
+            "PASS",
+            "GIT_ASKPASS",
+            "COMPASS",
+            "BYPASS",
+            "PASSENGERS",
+            "JWT_ISSUER",
+            "CREDIT",
+            "PWSH",
+            "SACRED",
             "oldpwd",
         ] {
             assert!(!says_secret(name), "{name}");
