@@ -348,6 +348,28 @@ impl Places {
         entries.any(|entry| entry.match_indices('/').any(|(at, _)| is_folder(&entry[..at])))
     }
 
+    /// Whether `path` has `..` behind a link: the system goes up from where the link leads.
+    fn goes_up_from_link(&self, path: &str) -> bool {
+        /// Folders that are links, or hold links that change.
+        const LINKS: [&str; 4] = ["/proc", "/dev", "/run", "/var/run"];
+        if !path.contains("..") {
+            return false;
+        }
+        let is_whole = path.starts_with(['/', '~']);
+        let whole = if is_whole { path.to_owned() } else { format!("{}/{path}", self.cwd) };
+        let (begin, rest) = whole.split_once('/').unwrap_or((&whole, ""));
+        let mut folder = if begin.is_empty() { "/" } else { begin }.to_owned();
+        let mut behind_link = false;
+        rest.split('/').any(|part| {
+            let goes_up = part == ".." && behind_link;
+            folder = normal(&format!("./{part}"), &folder);
+            let lower = folder.to_lowercase();
+            behind_link |= self.links.contains_key(&folder)
+                || LINKS.iter().any(|link| below(&lower, link).is_some());
+            goes_up
+        })
+    }
+
     /// Whether the repository lies in the folder at `path`.
     fn is_around(&self, path: &str) -> bool {
         let folder = self.absolute(path);
@@ -409,10 +431,16 @@ impl Places {
                 format!("`{pattern}` stands for whatever is there, and some of it may be secret"),
             );
         }
+        let matches = |part: &str, name| pattern_matches(&part.to_lowercase(), name);
+        let in_git = || pattern.split('/').any(|part| matches(part, ".git"));
+        if access == Access::Read && matches(last, "config") && in_git() {
+            return asks(PathRule::Git, format!("`{pattern}` may hold credentials"));
+        }
         let literal = pattern.replace(['*', '?', '[', ']'], "");
-        // `*/x` is below the folder.
-        let is_relative = !pattern.starts_with('/');
-        let literal = if is_relative { literal.trim_start_matches('/') } else { &literal };
+        let literal = match pattern.starts_with('/') {
+            true => literal.as_str(),
+            false => literal.trim_start_matches('/'),
+        };
         let folder = if folder.is_empty() { "." } else { folder };
         let literal = if literal.is_empty() { "." } else { literal };
         self.judge_text(folder, access).or_else(|| self.judge_text(literal, access))
@@ -422,6 +450,10 @@ impl Places {
     pub(super) fn judge_text(&self, path: &str, access: Access) -> Option<Finding> {
         if let Some(finding) = odd(path, access) {
             return Some(finding);
+        }
+        if self.goes_up_from_link(path) {
+            let what = "goes up from what is a link, so that it is not where its text says";
+            return asks(PathRule::Odd, format!("`{path}` {what}"));
         }
         let class = self.class(path);
         use Access::{List, Read, Run, Write};
@@ -492,6 +524,8 @@ fn worse(name: PathClass, target: PathClass) -> PathClass {
     match name {
         PathClass::Repository => target,
         PathClass::Secret | PathClass::Git | PathClass::GitHook | PathClass::Control => name,
+        // On some systems the standard streams are links to what a process has open.
+        PathClass::Stream => name,
         _ if target == PathClass::Repository => name,
         _ => target,
     }

@@ -194,7 +194,7 @@ pub(super) fn is_secret(lower: &str) -> bool {
     let name = lower.rsplit('/').next().unwrap_or(lower);
     is_secret_name(name)
         || super::has_entry(lower, FOLDERS)
-        || (super::has_entry(lower, &["secret", "secrets"]) && !is_compiled(name))
+        || (super::has_entry(lower, &SECRET_FOLDERS) && !is_compiled(name))
         || (super::has_entry(lower, &["licenses"]) && !is_license_text(name))
         || super::has_entry(lower, HOME_SECRETS)
         || is_process_secret(lower)
@@ -231,6 +231,9 @@ fn is_secret_name(name: &str) -> bool {
         || NAMES.contains(&name)
         || (ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)))
 }
+
+/// Names of folders in which everything but source code is secret.
+const SECRET_FOLDERS: [&str; 2] = ["secret", "secrets"];
 
 /// Whether a file is source code of a language that is compiled: a module that handles secrets.
 fn is_compiled(name: &str) -> bool {
@@ -286,7 +289,9 @@ fn is_process_secret(lower: &str) -> bool {
         || process.contains(['*', '?', '[']);
     // A search of the folder reads what is in it.
     let is_folder = rest.find('/').is_none_or(|slash| slash + 1 == rest.len());
-    is_process && (is_folder || parts.any(|part| PROCESS_ENTRIES.contains(&part)))
+    let hits = |part: &str, entry: &str| matches(part.as_bytes(), entry.as_bytes(), Dots::Written);
+    let holds = |part: &str| PROCESS_ENTRIES.iter().any(|entry| hits(part, entry));
+    is_process && (is_folder || parts.any(holds))
 }
 
 /// Sample names: a pattern that matches one of them may match a secret.
@@ -326,7 +331,11 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
         let hits = |samples: &[&str]| {
             samples.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes(), Dots::Written))
         };
-        telling && wild && (hits(&SAMPLES) || (!part.starts_with('*') && hits(&PLAIN_SAMPLES)))
+        // Without a star it is one name, of which some characters are left out.
+        let names_one = !part.contains('*')
+            && [NAMES, FOLDERS, HOME_SECRETS, &SECRET_FOLDERS].into_iter().any(hits);
+        let plain = !part.starts_with('*') && hits(&PLAIN_SAMPLES);
+        telling && wild && (hits(&SAMPLES) || plain || names_one)
     })
 }
 
@@ -369,57 +378,55 @@ pub(super) enum Dots {
     Matched,
 }
 
-/// Shell pattern matching where a bracket matches any one character.
+/// Shell pattern matching where a bracket matches any one character. Where a bracket ends differs between
+/// programs if there is another in it (`[[:alpha:]]`), if it begins with its end (`[]a]`) or if a backslash is
+/// in it; then it may end at each `]`.
 pub(super) fn matches(pattern: &[u8], name: &[u8], dots: Dots) -> bool {
     if dots == Dots::Written
         && name.first() == Some(&b'.')
-        && !matches!(pattern.first(), Some(b'.' | b'['))
+        && !matches!(pattern.first(), Some(b'.' | b'[' | b'\\'))
     {
         return false;
     }
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        let step = match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p + 1, n));
-                p += 1;
+    // The places in the pattern that the name may have reached.
+    let mut reached = vec![false; pattern.len() + 1];
+    reached[0] = true;
+    for byte in name.iter().map(Some).chain([None]) {
+        let mut next = vec![false; pattern.len() + 1];
+        let mut open = None;
+        for at in 0..pattern.len() {
+            if pattern[at] == b']' && open.is_some_and(|open| at > open + 1) {
+                next[at + 1] = true;
+            }
+            if !reached[at] {
                 continue;
             }
-            Some(b'?') => Some(1),
-            Some(b'[') => bracket(&pattern[p..]),
-            Some(c) if *c == name[n] => Some(1),
-            _ => None,
-        };
-        match (step, star) {
-            (Some(width), _) => {
-                p += width;
-                n += 1;
+            match pattern[at] {
+                b'*' => (reached[at + 1], next[at]) = (true, true),
+                b'?' => next[at + 1] = true,
+                b'[' => match plain_end(&pattern[at..]) {
+                    Some(end) => next[at + end] = true,
+                    None => open = open.or(Some(at)),
+                },
+                b'\\' if byte.is_some() && pattern.get(at + 1) == byte => next[at + 2] = true,
+                _ => {}
             }
-            (None, Some((after, from))) => {
-                star = Some((after, from + 1));
-                p = after;
-                n = from + 1;
+            if byte == Some(&pattern[at]) {
+                next[at + 1] = true;
             }
-            (None, None) => return false,
+        }
+        if byte.is_some() {
+            reached = next;
         }
     }
-    pattern[p..].iter().all(|b| *b == b'*')
+    reached[pattern.len()]
 }
 
-/// The length of the bracket that `pattern` begins with. The first character in it, and what is
-/// between `[:` and `:]`, does not end it.
-fn bracket(pattern: &[u8]) -> Option<usize> {
-    let mut at = 1 + usize::from(matches!(pattern.get(1), Some(b'!' | b'^')));
-    at += usize::from(pattern.get(at) == Some(&b']'));
-    loop {
-        match (*pattern.get(at)?, pattern.get(at + 1)) {
-            (b']', _) => return Some(at + 1),
-            (b'[', Some(kind @ (b':' | b'.' | b'='))) => {
-                let mut rest = pattern[at + 2..].windows(2);
-                at += rest.position(|pair| pair == [*kind, b']']).map_or(1, |inside| inside + 4);
-            }
-            _ => at += 1,
-        }
-    }
+/// The length of the bracket at the beginning of `pattern`, if every program sees the same end.
+fn plain_end(pattern: &[u8]) -> Option<usize> {
+    let inner = &pattern[1..];
+    let negated = usize::from(matches!(inner.first(), Some(b'!' | b'^')));
+    let length = inner[negated..].iter().position(|b| matches!(b, b'[' | b']' | b'\\'))?;
+    let end = negated + length;
+    (length > 0 && inner[end] == b']').then_some(end + 2)
 }

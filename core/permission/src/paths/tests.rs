@@ -146,6 +146,36 @@ fn a_link_is_as_bad_as_what_it_points_to() {
 }
 
 #[test]
+fn a_path_that_goes_up_from_a_link_asks() {
+    let mut places = Places::new("/srv/repo");
+    places.links.insert("/srv/repo/docs".to_owned(), Link::To("/home/u/docs".to_owned()));
+    for (cwd, path, allowed) in [
+        ("/srv/repo", "docs/../note.txt", false),
+        ("/srv/repo", "./src/../docs/a/../b", false),
+        ("/srv/repo/docs/a", "../b", false),
+        ("/srv/repo", "/proc/net/../environ", false),
+        ("/srv/repo", "/proc/self/cwd/../note.txt", false),
+        ("/srv/repo", "/dev/fd/../cwd/x", false),
+        ("/srv/repo", "/var/run/../srv/x", false),
+        ("/srv/repo", "/Run/user/../x", false),
+        ("/srv/repo", "src/../docs2", true),
+        ("/srv/repo", "../proc/a/../b", true),
+        ("/srv/repo", "a..b/c", true),
+        ("/srv/repo", "/proc/cpuinfo", true),
+        ("/srv/repo/src", "../../x/..y", true),
+    ] {
+        places.cwd = cwd.to_owned();
+        let found = places.judge_text(path, Access::Read);
+        assert_eq!(found.is_none(), allowed, "{cwd} {path}");
+    }
+    // Such as where a pipe has its end.
+    places.links.insert("/dev/fd/63".to_owned(), Link::To("/proc/7/fd/pipe:[1]".to_owned()));
+    places.links.insert("/dev/stdout".to_owned(), Link::Dangling);
+    assert!(places.judge_text("/dev/fd/63", Access::Read).is_none());
+    assert!(places.judge_text("/dev/stdout", Access::Write).is_none());
+}
+
+#[test]
 fn patterns_are_judged_by_what_they_can_match() {
     let places = Places::new("/srv/repo");
     let read = |pattern: &str| {
@@ -153,7 +183,17 @@ fn patterns_are_judged_by_what_they_can_match() {
             Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
         places.judge(&arg, Access::Read).is_none()
     };
-    for pattern in ["*.rs", "src/*.c", "src/**/*.ts", "a?b", "[ab].c", "/usr/include/*.h"] {
+    for pattern in [
+        "*.rs",
+        "src/*.c",
+        "src/**/*.ts",
+        "a?b",
+        "[ab].c",
+        "/usr/include/*.h",
+        "src/[[:alpha:]]*.rs",
+        "src/[]a]x.c",
+        "s?cret_test.rs",
+    ] {
         assert!(read(pattern), "{pattern}");
     }
     for pattern in [
@@ -169,7 +209,50 @@ fn patterns_are_judged_by_what_they_can_match() {
         "/proc/*/environ",
         "*.env",
         "id_*",
+        ".en[[:alpha:]]",
+        ".en[]v]",
+        ".en[!]a]",
+        ".en[^a-u]",
+        ".en[[=v=]]",
+        ".en[[.v.]]",
+        ".[[:lower:]]nv",
+        "[[:punct:]]env",
+        "../.ss[[:alpha:]]/confi[]g]",
+        "/proc/self/enviro[[:alpha:]]",
+        "/proc/self/[e]nviron",
+        "s?crets/db",
+        ".gi?/config",
+        ".git/conf[i]g",
+        ".g*/conf*",
     ] {
         assert!(!read(pattern), "{pattern}");
     }
+}
+
+#[test]
+fn brackets_end_where_a_program_may_see_their_end() {
+    for (pattern, name, expected) in [
+        ("", "", true),
+        ("*", "", true),
+        ("a*b*c", "axbxc", true),
+        ("a*b*c", "axbx", false),
+        ("[ab]c", "bc", true),
+        ("[ab]c", "b", false),
+        ("[[:alpha:]]c", "bc", true),
+        ("[]]c", "bc", true),
+        ("[a", "[a", true),
+        ("[a", "a", false),
+        ("[ab]c]d", "xd", false),
+        ("a\\bc", "abc", true),
+        ("a\\*c", "abc", false),
+        ("a\\", "a\\", true),
+    ] {
+        let found = secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Matched);
+        assert_eq!(found, expected, "{pattern} {name}");
+    }
+    assert!(!secret::matches(
+        "[".repeat(60_000).as_bytes(),
+        b".env.production",
+        secret::Dots::Matched
+    ));
 }

@@ -478,3 +478,25 @@ fn what_a_program_runs_is_the_line_that_it_gets() {
         ],
     );
 }
+
+#[test]
+fn a_pattern_of_a_program_may_name_a_secret() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("rg -g '.e\\nv' x", Decision::Deny),
+            ("grep -r --include='.e\\nv' x .", Decision::Deny),
+            ("grep -r --include='.en[[:alpha:]]' x .", Decision::Deny),
+            ("find . -name '.en[[:alpha:]]' -exec cat {} +", Decision::Ask),
+            ("find . -name '.e\\nv' -exec cat {} +", Decision::Ask),
+            ("cat < .en[[:alpha:]]", Decision::Deny),
+            ("cat /var/run/..$HOME/.ss[[:alpha:]]/config", Decision::Deny),
+            ("rg -g '*.[ch]' x", Decision::Allow),
+            ("find . -name '[A-Z]*.rs' -exec cat {} +", Decision::Allow),
+            ("ls -d */", Decision::Allow),
+            ("ls -d src/*/", Decision::Allow),
+            ("diff <(sort a) <(sort b)", Decision::Allow),
+            ("sort a -o /dev/stdout", Decision::Allow),
+        ],
+    );
+}
