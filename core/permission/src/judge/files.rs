@@ -1,10 +1,10 @@
 //! Programs that find, copy, pack and delete files.
 
-use super::entry::ParsedArgs;
+use super::entry::{ParsedArgs, Role};
 use super::{Judge, workflow};
 use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
-use crate::programs::Class;
+use crate::programs::{self, Class};
 use crate::verdict::{Decision, Finding, Rule};
 
 /// Parts of an expression of find that take their value from the next word.
@@ -158,7 +158,12 @@ fn deletes_found(
 
 /// A command that find runs, with a pattern for what it found in place of `{}`.
 fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&str>) {
-    let found = found_files(root, name);
+    let mut found = found_files(root, name);
+    let program = args.first().and_then(Arg::known).and_then(programs::find);
+    // A program that shows no content needs to know only that what was found is no option.
+    if found.shape == Shape::Holes && program.is_some_and(|entry| entry.operands == [Role::List]) {
+        found.text.insert_str(0, root);
+    }
     let args: Vec<Arg> = args.iter().map(|arg| replace(arg, "{}", &found)).collect();
     judge.command(&args, None);
 }

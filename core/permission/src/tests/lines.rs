@@ -500,3 +500,20 @@ fn a_pattern_of_a_program_may_name_a_secret() {
         ],
     );
 }
+
+#[test]
+fn what_find_finds_may_be_counted() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("find src -type f -exec wc -l {} +", Decision::Allow),
+            ("find . -type f -exec stat {} \\;", Decision::Allow),
+            ("find src -type f -exec wc --files0-from={} \\;", Decision::Ask),
+            ("find src -type f -exec wc --files0-from {} \\;", Decision::Ask),
+            ("find src -type f -exec cat {} +", Decision::Ask),
+            ("find src -type f -exec git log {} +", Decision::Ask),
+            ("find \"$x\" -type f -exec wc -l {} +", Decision::Ask),
+            ("find ~/.ssh -type f -exec wc -l {} +", Decision::Ask),
+        ],
+    );
+}
