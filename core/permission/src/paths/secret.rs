@@ -325,15 +325,16 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
     if is_secret(pattern) || pattern.split('/').any(|part| part == "environ") {
         return true;
     }
-    pattern.split('/').any(|part| {
+    let folders = pattern.matches('/').count();
+    pattern.split('/').enumerate().any(|(at, part)| {
         let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
         let wild = part.contains(['*', '?', '[']);
         let hits = |samples: &[&str]| {
             samples.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes(), Dots::Written))
         };
         // Without a star it is one name, of which some characters are left out.
-        let names_one = !part.contains('*')
-            && [NAMES, FOLDERS, HOME_SECRETS, &SECRET_FOLDERS].into_iter().any(hits);
+        let is_folder = at < folders && (hits(FOLDERS) || hits(&SECRET_FOLDERS));
+        let names_one = !part.contains('*') && (hits(NAMES) || hits(HOME_SECRETS) || is_folder);
         let plain = !part.starts_with('*') && hits(&PLAIN_SAMPLES);
         telling && wild && (hits(&SAMPLES) || plain || names_one)
     })

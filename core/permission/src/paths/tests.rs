@@ -193,6 +193,7 @@ fn patterns_are_judged_by_what_they_can_match() {
         "src/[[:alpha:]]*.rs",
         "src/[]a]x.c",
         "s?cret_test.rs",
+        "LICENSE?",
     ] {
         assert!(read(pattern), "{pattern}");
     }

@@ -4,7 +4,6 @@ use super::ScopeKind;
 use super::piece::Piece;
 use super::reader::{Parse, ShellReader};
 use super::word::Builder;
-use onloop_syntax::text::says_secret;
 
 impl ShellReader<'_> {
     pub(super) fn dollar(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
@@ -152,10 +151,9 @@ impl ShellReader<'_> {
         Ok(())
     }
 
-    /// What follows the name in `${name…}`, up to and with the brace. Returns a variable in it, one
-    /// whose name says that it is secret before others.
-    fn braced_rest(&mut self, name: &str, quoted: bool) -> Parse<Option<String>> {
-        let mut inner: Option<String> = None;
+    /// What follows the name in `${name…}`, up to and with the brace. Returns the variables in it.
+    fn braced_rest(&mut self, name: &str, quoted: bool) -> Parse<Vec<String>> {
+        let mut inner = Vec::new();
         self.enter()?;
         if self.starts_with("@P") {
             self.concern("`${name@P}` runs the substitutions in the variable's value");
@@ -189,13 +187,10 @@ impl ShellReader<'_> {
                     self.take_char();
                 }
             }
-            for piece in ignored.pieces.drain(..) {
-                if let Piece::Variable { name, .. } | Piece::Derived { name, .. } = piece
-                    && !inner.as_deref().is_some_and(says_secret)
-                {
-                    inner = Some(name);
-                }
-            }
+            inner.extend(ignored.pieces.drain(..).filter_map(|piece| match piece {
+                Piece::Variable { name, .. } | Piece::Derived { name, .. } => Some(name),
+                _ => None,
+            }));
         }
         let rest = &self.text[start..self.position];
         let evaluates = |b: u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'$' | b'`');

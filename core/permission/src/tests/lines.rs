@@ -393,6 +393,7 @@ fn a_secret_is_not_printed_by_the_shell_or_from_a_redirection() {
             (": \"${NOPE?$API_TOKEN}\"", Decision::Ask),
             (": \"a${NOPE?$API_TOKEN}\"", Decision::Ask),
             ("x=$API_TOKEN; : \"${NOPE?$x}\"", Decision::Ask),
+            ("x=$API_TOKEN; echo ${a:-${b:-$c$x}}", Decision::Ask),
             (": \"a${x:=$API_TOKEN}\"; echo \"$x\"", Decision::Ask),
             ("shopt -s failglob; : a$API_TOKEN*", Decision::Ask),
             ("set -x; : \"$API_TOKEN\"", Decision::Ask),
