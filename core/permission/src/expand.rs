@@ -392,11 +392,22 @@ impl<'s> Variables<'s> {
     /// is the script's own if it sets it anywhere.
     fn is_secret(&self, name: &str, index: usize) -> bool {
         let is_set = |variable: &Variable<'_>| {
-            variable.writes == 1 && variable.certain_at.is_some_and(|at| at < index)
+            let before = variable.certain_at.is_some_and(|at| at < index);
+            variable.writes == 1 && (before || self.loops_over(name, index))
                 || name.bytes().any(|b| b.is_ascii_lowercase())
         };
         self.secrets.contains(name)
             || says_secret(name) && !self.known.get(name).is_some_and(is_set)
+    }
+
+    /// Whether the command at `index` stands in a loop that gives this variable its values.
+    fn loops_over(&self, name: &str, index: usize) -> bool {
+        let scopes = &self.script.scopes;
+        let begin = self.script.commands[index].scope;
+        std::iter::successors(Some(begin), |scope| scopes[*scope].parent)
+            .map(|scope| &scopes[scope].kind)
+            .take_while(|kind| !matches!(kind, ScopeKind::Function))
+            .any(|kind| matches!(kind, ScopeKind::For { variable, .. } if variable == name))
     }
 
     fn pieces(&self, pieces: &[Piece], index: usize, bindings: &[Binding<'_>]) -> Arg {

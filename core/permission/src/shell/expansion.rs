@@ -139,7 +139,11 @@ impl ShellReader<'_> {
         }
         // `${name:+x}` tells only whether there is a value.
         let tells = !self.starts_with(":+") && !self.starts_with("+");
+        let fails = self.starts_with(":?") || self.starts_with("?");
         let inner = self.braced_rest(&name, quoted)?;
+        if fails && !inner.is_empty() {
+            self.concern("an expansion that fails prints the variables in its message");
+        }
         let own = Some(name).filter(|name| tells && !name.is_empty());
         // Both may become a part of the word, or of a message about it.
         let derived = own.into_iter().chain(inner);
