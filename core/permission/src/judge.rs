@@ -14,13 +14,14 @@ pub(super) mod network;
 mod redirection;
 mod roles;
 pub(super) mod scripts;
+mod subcommand;
 pub(super) mod tasks;
 pub(super) mod workflow;
 pub(super) mod wrappers;
 
 use super::Context;
 use super::environment::{self, Scope};
-use super::expand::{Arg, HOLE, Shape, Variables, shown};
+use super::expand::{Arg, HOLE, Shape, Variables};
 use super::losses::Losses;
 use super::options;
 use super::paths::{Places, file_name, in_system_folder, mentions_secret};
@@ -541,56 +542,6 @@ impl<'c> Judge<'c> {
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
         let (decision, lasting) = (class.decision(), class.is_lasting() && !local);
         self.add(Finding { decision, rule, reason, containable, lasting });
-    }
-
-    fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
-        let begin = self.places.cwd.clone();
-        if let Some(check) = parsed.program.check {
-            check(self, parsed);
-        }
-        self.subcommand_here(parsed, stdin, at);
-        self.go(begin);
-    }
-
-    fn subcommand_here(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
-        self.commands[at].class = Some(parsed.program.class);
-        let Some(rest) = parsed.rest else {
-            self.classified(parsed.program.class, parsed);
-            if !parsed.args.is_empty() || parsed.program.alone {
-                return;
-            }
-            return self.ask(parsed, "has no sub-command");
-        };
-        let word = &parsed.args[rest];
-        let known = word
-            .known()
-            .and_then(|word| parsed.program.every_subcommand().find(|sub| sub.is_called(word)));
-        match (known, parsed.program.otherwise) {
-            (Some(sub), _) => {
-                let name = format!("{} {}", parsed.name, word.text);
-                self.entry(sub, &name, &parsed.args[rest + 1..], stdin, at);
-            }
-            (None, Some(class)) => self.unlisted_subcommand(parsed, word, class),
-            (None, None) => {
-                self.ask(parsed, &format!("has no rule for `{}`", shown(&word.text)));
-            }
-        }
-    }
-
-    fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
-        let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
-        let leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
-        // npm takes the beginning of a name: `npm publi`.
-        let begins = |name: &str| parsed.name == "npm" && name.starts_with(&word.text);
-        let mut listed = parsed.program.every_subcommand();
-        let shortened =
-            listed.any(|sub| !sub.class.is_containable() && entry::words(sub.names).any(begins));
-        let containable = class.is_containable() && !leaves && !shortened;
-        self.about(parsed, class.decision(), containable, class.sentence());
-        // Some run a program of the project: `yarn vercel`.
-        if let Some(at) = parsed.rest.filter(|_| matches!(parsed.name, "yarn" | "pnpm" | "bun")) {
-            self.forbidding(|judge| judge.runner(&parsed.args[at..]));
-        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod below;
 mod braces;
 mod found;
+mod links;
 mod places;
 mod secret;
 
@@ -18,6 +19,7 @@ pub use below::below;
 
 use below::{below_any_case, below_pattern, has_entry, normal};
 use found::{asks, containable, denies, odd, secret_finding};
+use links::worse;
 pub(super) use places::REBUILT;
 use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
 
@@ -216,16 +218,6 @@ impl Places {
         class
     }
 
-    /// The absolute path with every `..` in it: the system goes up from where a link leads, some
-    /// programs from where the link is.
-    fn unfolded(&self, path: &str) -> Option<String> {
-        let goes_up = path.split('/').any(|part| part == "..");
-        goes_up.then(|| match path.starts_with(['/', '~']) {
-            true => path.to_owned(),
-            false => format!("{}/{path}", self.cwd),
-        })
-    }
-
     fn class_of(&self, absolute: &str) -> PathClass {
         let lower = absolute.to_lowercase();
         if let Some(class) = device(&lower) {
@@ -346,28 +338,6 @@ impl Places {
         }
         let mut entries = CONTROL.iter().chain(AUTOMATION);
         entries.any(|entry| entry.match_indices('/').any(|(at, _)| is_folder(&entry[..at])))
-    }
-
-    /// Whether `path` has `..` behind a link: the system goes up from where the link leads.
-    fn goes_up_from_link(&self, path: &str) -> bool {
-        /// Folders that are links, or hold links that change.
-        const LINKS: [&str; 4] = ["/proc", "/dev", "/run", "/var/run"];
-        if !path.contains("..") {
-            return false;
-        }
-        let is_whole = path.starts_with(['/', '~']);
-        let whole = if is_whole { path.to_owned() } else { format!("{}/{path}", self.cwd) };
-        let (begin, rest) = whole.split_once('/').unwrap_or((&whole, ""));
-        let mut folder = if begin.is_empty() { "/" } else { begin }.to_owned();
-        let mut behind_link = false;
-        rest.split('/').any(|part| {
-            let goes_up = part == ".." && behind_link;
-            folder = normal(&format!("./{part}"), &folder);
-            let lower = folder.to_lowercase();
-            behind_link |= self.links.contains_key(&folder)
-                || LINKS.iter().any(|link| below(&lower, link).is_some());
-            goes_up
-        })
     }
 
     /// Whether the repository lies in the folder at `path`.
@@ -516,18 +486,6 @@ impl Places {
                 denies(PathRule::Outside, "is outside the repository")
             }
         }
-    }
-}
-
-/// A link is judged as the worse of its name and its target.
-fn worse(name: PathClass, target: PathClass) -> PathClass {
-    match name {
-        PathClass::Repository => target,
-        PathClass::Secret | PathClass::Git | PathClass::GitHook | PathClass::Control => name,
-        // On some systems the standard streams are links to what a process has open.
-        PathClass::Stream => name,
-        _ if target == PathClass::Repository => name,
-        _ => target,
     }
 }
 
