@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 pub use below::below;
 
-use below::{below_any_case, below_pattern, has_entry, normal};
+use below::{below_any_case, below_pattern, goes_up_from_link, has_entry, normal};
 use found::{asks, containable, denies, odd, secret_finding};
 use links::worse;
 pub(super) use places::REBUILT;
@@ -418,12 +418,16 @@ impl Places {
 
     /// [`Places::judge`] for a path that is certain.
     pub(super) fn judge_text(&self, path: &str, access: Access) -> Option<Finding> {
+        self.judge_as_written(path, access).or_else(|| {
+            let what = "goes up from what may be a link, so that it may be elsewhere";
+            let reason = goes_up_from_link(path, &self.cwd).then(|| format!("`{path}` {what}"))?;
+            asks(PathRule::Odd, reason)
+        })
+    }
+
+    fn judge_as_written(&self, path: &str, access: Access) -> Option<Finding> {
         if let Some(finding) = odd(path, access) {
             return Some(finding);
-        }
-        if self.goes_up_from_link(path) {
-            let what = "goes up from what is a link, so that it is not where its text says";
-            return asks(PathRule::Odd, format!("`{path}` {what}"));
         }
         let class = self.class(path);
         use Access::{List, Read, Run, Write};

@@ -81,3 +81,20 @@ pub(super) fn normal(path: &str, cwd: &str) -> String {
     let joined = parts.join("/");
     if home { joined } else { format!("/{joined}") }
 }
+
+/// Whether `path` has `..` below folders of the system in which links change: the system goes up from
+/// where such a link leads.
+pub(super) fn goes_up_from_link(path: &str, cwd: &str) -> bool {
+    const LINKS: [&str; 4] = ["/proc", "/dev", "/run", "/var/run"];
+    if !path.contains("..") {
+        return false;
+    }
+    let is_whole = path.starts_with(['/', '~']);
+    let whole = if is_whole { path.to_owned() } else { format!("{cwd}/{path}") };
+    let ends = whole.match_indices("/..").filter(|(at, _)| {
+        let behind = whole.as_bytes().get(at + 3);
+        behind.is_none_or(|b| *b == b'/')
+    });
+    let mut folders = ends.map(|(at, _)| normal(&whole[..at], "/").to_lowercase());
+    folders.any(|folder| LINKS.iter().any(|link| below(&folder, link).is_some()))
+}

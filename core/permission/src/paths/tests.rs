@@ -148,11 +148,17 @@ fn a_link_is_as_bad_as_what_it_points_to() {
 #[test]
 fn a_path_that_goes_up_from_a_link_asks() {
     let mut places = Places::new("/srv/repo");
-    places.links.insert("/srv/repo/docs".to_owned(), Link::To("/home/u/docs".to_owned()));
+    for (path, target) in [("docs/../note.txt", "note.txt"), ("docs/a/../b", "docs/b")] {
+        places.links.insert(format!("/srv/repo/{path}"), Link::To(format!("/home/u/{target}")));
+    }
+    places.links.insert("/proc/net/../environ".to_owned(), Link::To("/proc/7/environ".to_owned()));
+    let secret = places.judge_text("/proc/net/../environ", Access::Read).expect("it is denied");
+    assert_eq!(secret.decision, Decision::Deny);
+    assert_eq!(decision("/var/run/../srv/x", Access::Write), Decision::Deny);
     for (cwd, path, allowed) in [
         ("/srv/repo", "docs/../note.txt", false),
-        ("/srv/repo", "./src/../docs/a/../b", false),
-        ("/srv/repo/docs/a", "../b", false),
+        ("/srv/repo", "docs/a/../b", false),
+        ("/proc/self/cwd", "../b", false),
         ("/srv/repo", "/proc/net/../environ", false),
         ("/srv/repo", "/proc/self/cwd/../note.txt", false),
         ("/srv/repo", "/dev/fd/../cwd/x", false),
