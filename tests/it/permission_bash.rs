@@ -3,6 +3,8 @@
 //! the reader found.
 
 mod evaluated;
+mod folders;
+mod odd;
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -159,11 +161,17 @@ impl Playground {
 
     /// The stubs that bash runs for `line`.
     fn run(&self, line: &str) -> BTreeSet<String> {
+        self.run_by("/bin/bash", line)
+    }
+
+    /// The stubs that a shell runs for `line`.
+    fn run_by(&self, shell: &str, line: &str) -> BTreeSet<String> {
         // What a line leaves running writes later.
         let log = self.path(&format!("log{}", self.runs.replace(self.runs.get() + 1)));
         fs::write(&log, "").expect("a log is written");
-        Command::new("/bin/bash")
-            .args(["-c", line])
+        // A line may have a loop without end.
+        Command::new("/bin/sh")
+            .args(["-c", "ulimit -t 1; exec \"$0\" -c \"$1\"", shell, line])
             .env_clear()
             .env("PATH", self.path("bin"))
             .env("LOG", &log)
@@ -173,7 +181,7 @@ impl Playground {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .status()
-            .expect("bash starts");
+            .expect("the shell starts");
         let written = fs::read_to_string(&log).expect("the log is there");
         written.lines().map(str::to_owned).collect()
     }

@@ -212,7 +212,7 @@ impl Judge<'_> {
             let variables = values.of(cwd == folders.begin && !self.seen.lost);
             self.go(cwd);
             self.simple(folders.script, index, variables);
-            for lead in self.moves.made[mark..].to_vec() {
+            for lead in self.moves.made[mark..].iter().cloned() {
                 let leads = folders.changes.entry(index).or_default();
                 if !leads.contains(&lead) {
                     leads.push(lead);

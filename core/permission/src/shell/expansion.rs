@@ -256,7 +256,10 @@ impl ShellReader<'_> {
             return Err(self.unparsed("arithmetic is not closed"));
         };
         self.spend(end - self.position)?;
-        let text = self.text[self.position..end].to_owned();
+        let text = self.text[self.position..end].replace("\\\n", "");
+        if let Some(joint) = self.text[self.position..end].find("\\\n") {
+            self.note_joint(self.position + joint + 1);
+        }
         self.position = end + 2;
         self.evaluated(&text)
     }

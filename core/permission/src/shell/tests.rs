@@ -42,6 +42,7 @@ fn commands_are_found_wherever_they_hide() {
         ("\"$\\\n(a)\"", "a; …"),
         ("$\\\n(a)", "a; …"),
         ("$(\\\n(1)\\\n) a", "… a"),
+        ("a $((1 + \\\n$(b)))", "b; a …"),
         ("i\\\nf a; th\\\nen b; fi", "a; b"),
         ("a &\\\n& b |\\\n| c", "a; b; c"),
         ("A\\\n=x a; f\\\n() { b; }", "a; b"),
