@@ -9,6 +9,7 @@ mod goal;
 mod hosts;
 mod keep;
 mod mistakes;
+mod nested;
 mod permission;
 mod properties;
 mod provider_wait;

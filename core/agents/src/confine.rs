@@ -93,6 +93,8 @@ pub const HIDDEN_VARIABLE: &str = "ONLOOP_CONFINE_HIDDEN";
 pub struct SandboxContext {
     /// The checkout, or the folder where there is none.
     pub folder: String,
+    /// The folder whose configuration decides, where that is another one.
+    pub settings: Option<String>,
     /// How git knows it.
     pub git: Option<GitPlace>,
     /// Which folder of git commands see.
@@ -229,6 +231,11 @@ pub fn decide(
     confinement.may_write = vec![context.folder.clone(), context.temporary.clone()];
     confinement.may_write.extend(caches.filter(|path| !holds_home(context, path)).cloned());
     confinement.may_read.extend(below(&context.folder, &OF_AGENTS));
+    let mut settings = context.settings.as_deref().unwrap_or(&context.folder);
+    while settings != context.folder && is_within(settings, &context.folder) {
+        confinement.may_read.extend(below(settings, &OF_AGENTS));
+        settings = settings.rsplit_once('/').map_or("", |(above, _)| above);
+    }
     match (&context.git, &context.git_folder) {
         (None, _) => {}
         (Some(git), GitFolder::Shared) => repository(git, &context.folder, &mut confinement),
@@ -350,6 +357,7 @@ mod tests {
         let list = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
         SandboxContext {
             folder: "/home/u/w".to_owned(),
+            settings: Some("/home/u/w/sub".to_owned()),
             git: Some(GitPlace::Linked {
                 git: "/home/u/repo/.git/worktrees/w".to_owned(),
                 common: "/home/u/repo/.git".to_owned(),
@@ -387,6 +395,8 @@ mod tests {
             ("/home/u/repo/.git/index", Reach::Read),
             ("/home/u/repo/a.txt", Reach::Hidden),
             ("/home/u/w/.agentize.local.yaml", Reach::Read),
+            ("/home/u/w/sub/.agentize.local.yaml", Reach::Read),
+            ("/home/u/w/sub/a.rs", Reach::Write),
             ("/home/u/w/.claude/settings.json", Reach::Read),
             ("/home/u/w/.claude/skills/a.md", Reach::Write),
             ("/home/u/repo/.env", Reach::Hidden),

@@ -6,6 +6,7 @@ pub mod hardened;
 pub(crate) mod ignored;
 pub mod import;
 pub(crate) mod index;
+pub(crate) mod inner_repositories;
 pub mod known_to_git;
 pub mod links;
 pub(crate) mod owners;

@@ -4,5 +4,6 @@ pub mod conversation;
 pub mod files;
 pub mod judged_paths;
 pub mod kept_files;
+pub mod origin;
 pub mod supervisor;
 pub mod workspace;

@@ -85,6 +85,10 @@ pub struct Places {
     pub plain_folders: BTreeSet<String>,
     /// Absolute files and folders of the checkout that git runs as hooks.
     pub git_hooks: BTreeSet<String>,
+    /// Whether an agent may have made the repository at the root: git runs what its settings name.
+    pub is_nested: bool,
+    /// A repository inside the root that git enters by itself, and whose settings may run programs.
+    pub untrusted_repository: Option<String>,
     /// Folders of files that the client itself names and keeps in the home folder: plans, memory, results
     /// of tools. `*` stands for one name.
     pub client_files: Vec<String>,
@@ -165,6 +169,8 @@ impl Places {
             would_stage: BTreeSet::new(),
             plain_folders: BTreeSet::new(),
             git_hooks: BTreeSet::new(),
+            is_nested: false,
+            untrusted_repository: None,
             client_files: Vec::new(),
             links: BTreeMap::new(),
             has_unfollowed: false,

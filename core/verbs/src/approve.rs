@@ -12,6 +12,7 @@ use onloop_engine::error::{CommandError, ErrorKind};
 use onloop_engine::lookup::select::{Fitting, ShortNames, find_named};
 use onloop_engine::run::continuation::what_takes_further;
 use onloop_engine::run::decider::decider;
+use onloop_engine::session::origin::top_folder;
 use onloop_engine::state::store::Store;
 use onloop_engine::{approval, state::config};
 use onloop_run::DecisionChannel;
@@ -122,7 +123,7 @@ pub(crate) async fn approve(io: &Io, args: &ApproveArgs) -> Result<Exit, Command
     };
     let choice = if args.deny { ApprovalChoice::Deny } else { ApprovalChoice::Allow };
     // The bot is the one of the project in which the call was made.
-    let config = config::own(io, &call.cwd).await;
+    let config = config::own(io, &top_folder(io, &call.cwd).await).await;
     let by = decider(io, DecisionChannel::Terminal).user;
     let answered = approval::answer_beside_chat(io, &config, call, choice, by.as_deref()).await;
     let call = answered.map_err(|failure| {

@@ -16,6 +16,9 @@ pub struct ConfineArgs {
     /// Only this: bubblewrap, landlock or seatbelt [default: the strongest]
     #[arg(long, value_name = "MECHANISM")]
     pub with: Option<Mechanism>,
+    /// The folder whose configuration counts; a hook of a session says it
+    #[arg(long, value_name = "FOLDER", hide = true)]
+    pub settings: Option<String>,
     /// The command and its arguments, not read by a shell
     #[arg(required = true, last = true, value_name = "COMMAND", num_args = 1..)]
     pub command: Vec<String>,
@@ -23,7 +26,8 @@ pub struct ConfineArgs {
 
 /// `onloop confine`.
 pub(crate) async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> {
-    let confined = Confined::prepare(io, &io.start().cwd, args.network.clone(), args.with).await?;
+    let (cwd, network) = (io.start().cwd.as_str(), args.network.clone());
+    let confined = Confined::prepare(io, cwd, args.settings.as_deref(), network, args.with).await?;
     let spec = ProcessSpec {
         timeout_ms: None,
         interactive: true,

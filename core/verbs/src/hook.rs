@@ -20,9 +20,10 @@ mod turn;
 
 use onloop_effect::{Exit, Io, is_within};
 use onloop_engine::error::CommandError;
-use onloop_engine::git::checkout::{self, Checkout};
+use onloop_engine::git::checkout::Checkout;
 use onloop_engine::lookup::agent::on_path;
 use onloop_engine::session::files::{HookCaller, Sessions};
+use onloop_engine::session::origin::SessionOrigin;
 use onloop_engine::state::config::{self, Loaded};
 use onloop_engine::terminal::input;
 use onloop_permission::rules::GivenRules;
@@ -176,6 +177,10 @@ struct HookContext {
     loop_limit: Option<u32>,
     /// The checkout around the project.
     checkout: Option<Checkout>,
+    /// Whether an agent may have made the checkout, with settings that run.
+    is_nested: bool,
+    /// The folder whose configuration decides.
+    top: String,
     /// The top folder of the project.
     project: String,
     loaded: Loaded,
@@ -241,23 +246,28 @@ impl HookContext {
     ) -> HookContext {
         let start = io.start().cwd.as_str();
         let cwd = input.cwd.filter(|cwd| cwd.starts_with('/')).unwrap_or_else(|| start.to_owned());
+        let session = input.session.as_deref().and_then(SessionId::new);
         // The agent may be in any folder now; what counts is where it was started.
-        let project = match host {
+        let named = match host {
             Host::Claude => io.env("CLAUDE_PROJECT_DIR"),
             // Its own hooks run in the folder of its settings, and a line in any folder.
             Host::Cursor => input.project.as_deref().or(Some(cwd.as_str())),
             Host::Codex | Host::VsCode | Host::OpenCode | Host::Cline | Host::Copilot => None,
         };
-        let project = project.filter(|folder| folder.starts_with('/')).unwrap_or(start).to_owned();
-        let checkout = checkout::own(io, &project).await;
+        let named = named.filter(|folder| folder.starts_with('/'));
+        let project = named.unwrap_or(start).to_owned();
+        let SessionOrigin { checkout, top, is_nested } = match named {
+            Some(folder) if host == Host::Claude => SessionOrigin::at(io, folder).await,
+            Some(_) | None => SessionOrigin::around(io, &project, session.as_ref()).await,
+        };
         let loaded = match rules {
             Some(rules) => config::given(io, &project, rules),
-            None => config::load(io, &project).await,
+            None => config::load_below(io, &top, &project).await,
         };
         HookContext {
             io: io.clone(),
             host,
-            session: input.session.as_deref().and_then(SessionId::new),
+            session,
             mode: input.mode,
             transcript: input.transcript,
             timeout_ms,
@@ -265,6 +275,8 @@ impl HookContext {
             project: checkout.as_ref().map_or(project, |checkout| checkout.root.clone()),
             cwd,
             checkout,
+            is_nested,
+            top,
             loaded,
             state_home: None,
             confined: false,

@@ -153,6 +153,14 @@ impl Checkout {
         }
     }
 
+    /// Whether git reads no other settings here than in `other`: this is a linked worktree of it.
+    pub(crate) async fn has_settings_of(&self, io: &Io, other: &Checkout) -> bool {
+        let own = io.canonical(&self.common_folder(io).await).await;
+        let others = io.canonical(&other.common_folder(io).await).await;
+        let has_more = io.stat(&format!("{}/config.worktree", self.git_folder)).await.is_ok();
+        !has_more && own.is_ok_and(|own| others.is_ok_and(|others| own == others))
+    }
+
     async fn configuration(&self, io: &Io) -> Option<String> {
         read_text(io, &format!("{}/config", self.common_folder(io).await)).await
     }

@@ -6,6 +6,10 @@
 
 /// Bytes of an entry before the name of its object: times, device, mode, owner and size.
 const STAT_BYTES: usize = 40;
+/// Where the mode is in them.
+const MODE_AT: usize = 24;
+/// The mode of a repository.
+const LINK_MODE: u32 = 0o160000;
 /// What follows the entries where most of them are in another file.
 const SPLIT_INDEX: &[u8] = b"link";
 const EXTENDED: u16 = 0x4000;
@@ -20,17 +24,40 @@ pub(crate) fn is_tracked(index: &[u8], path: &str) -> Option<bool> {
     [20, 32].into_iter().find_map(|hash_bytes| search(index, hash_bytes, path.as_bytes()))
 }
 
+/// The paths of the repositories that this index names. `None`: the index cannot be understood, or does
+/// not have everything.
+pub(crate) fn links(index: &[u8]) -> Option<Vec<String>> {
+    let found = [20, 32].into_iter().find_map(|hash_bytes| {
+        let mut links = Vec::new();
+        let is_whole = walk(index, hash_bytes, |name, mode| {
+            if mode == LINK_MODE {
+                links.push(String::from_utf8_lossy(name).into_owned());
+            }
+        })?;
+        Some((links, is_whole))
+    });
+    found.and_then(|(links, is_whole)| is_whole.then_some(links))
+}
+
 fn search(index: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {
+    let mut is_found = false;
+    let is_whole = walk(index, hash_bytes, |name, _| is_found |= name.eq_ignore_ascii_case(path))?;
+    (is_found || is_whole).then_some(is_found)
+}
+
+/// Calls `each` with name and mode of every entry. Whether all entries are in this file; `None` where the
+/// index cannot be understood.
+fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Option<bool> {
     let mut rest = Rest(index);
     if rest.take(4)? != b"DIRC" {
         return None;
     }
     let version = rest.number()?;
     let entries = rest.number()?;
-    let (mut name, mut is_found) = (Vec::new(), false);
+    let mut name = Vec::new();
     for _ in 0..entries {
         let before = rest.0.len();
-        rest.take(STAT_BYTES + hash_bytes)?;
+        let mode = Rest(rest.take(STAT_BYTES + hash_bytes)?.get(MODE_AT..)?).number()?;
         let flags = rest.short()?;
         if flags & EXTENDED != 0 {
             rest.take(2)?;
@@ -54,16 +81,15 @@ fn search(index: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {
         if length != name.len().min(usize::from(NAME_LENGTH)) {
             return None;
         }
-        is_found |= name.eq_ignore_ascii_case(path);
+        each(&name, mode);
     }
+    let mut is_whole = true;
     while rest.0.len() > hash_bytes {
-        if rest.take(4)? == SPLIT_INDEX && !is_found {
-            return None;
-        }
+        is_whole &= rest.take(4)? != SPLIT_INDEX;
         let length = usize::try_from(rest.number()?).ok()?;
         rest.take(length)?;
     }
-    (rest.0.len() == hash_bytes).then_some(is_found)
+    (rest.0.len() == hash_bytes).then_some(is_whole)
 }
 
 /// What is not read yet.
@@ -160,6 +186,18 @@ pub(crate) mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn repositories_inside_are_found_by_their_mode() {
+        let mut bytes = index(2, 20, &["nest", "src"], b"");
+        assert_eq!(links(&bytes), Some(Vec::new()));
+        // Behind the header.
+        let mode = 12 + MODE_AT;
+        bytes[mode..mode + 4].copy_from_slice(&LINK_MODE.to_be_bytes());
+        assert_eq!(links(&bytes), Some(vec!["nest".to_owned()]));
+        assert_eq!(links(&bytes[..40]), None);
+        assert_eq!(links(&index(2, 20, &["a"], b"link\0\0\0\x01x")), None);
     }
 
     #[test]

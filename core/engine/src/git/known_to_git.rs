@@ -1,5 +1,6 @@
 //! Rulings that depend on what git knows. Git is started where its answer can change the ruling.
 
+use crate::git::{checkout, inner_repositories};
 use onloop_effect::Io;
 use onloop_permission::{Call, Context, Decision, Ruling};
 use onloop_syntax::text;
@@ -20,10 +21,16 @@ pub async fn look(
     mut ruling: Ruling,
     judge: fn(&Call, &Context) -> Ruling,
 ) -> Ruling {
-    if ruling.decision == Decision::Ask && folders::learn(io, call, context).await {
+    if let Some(path) = entered(io, call, context).await {
+        context.places.untrusted_repository = Some(path);
         ruling = judge(call, context);
     }
-    if ruling.decision != Decision::Allow && unchanged::learn(io, call, context).await {
+    // Git would run what the settings of a repository name that an agent has made.
+    let asks_git = !context.places.is_nested;
+    if asks_git && ruling.decision == Decision::Ask && folders::learn(io, call, context).await {
+        ruling = judge(call, context);
+    }
+    if asks_git && ruling.decision != Decision::Allow && unchanged::learn(io, call, context).await {
         ruling = judge(call, context);
     }
     if ruling.decision != Decision::Deny && ruling.changes && hooks::learn(io, context).await {
@@ -47,4 +54,13 @@ pub async fn look(
         Ok(true) => judge(call, context),
         Err(failure) => asked(ruling, format!("it is not known what this would stage: {failure}")),
     }
+}
+
+/// A repository inside the checkout that git would enter if the call runs it, and whose settings may
+/// start a program.
+async fn entered(io: &Io, call: &Call, context: &Context) -> Option<String> {
+    let root = context.places.root.as_deref()?;
+    call.line().filter(|line| line.contains("git"))?;
+    let checkout = checkout::own(io, root).await.filter(|checkout| checkout.root == root)?;
+    inner_repositories::untrusted(io, &checkout).await
 }

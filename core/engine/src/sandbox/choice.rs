@@ -215,7 +215,8 @@ impl Sandbox {
         let own = format!("{shared}/{name}{}", count.get());
         let temporary = Temporary { own: &own, shared, caches };
         let confined =
-            Confined::prepare_in(io, folder, temporary, (network, Some(by)), git_folder).await;
+            Confined::prepare_in(io, (folder, None), temporary, (network, Some(by)), git_folder)
+                .await;
         let mut confined = confined.map_err(failure_of)?;
         confined.add(io, needs);
         let (network, caches) = (confined.network.clone(), confined.caches.clone());
@@ -232,9 +233,14 @@ impl Sandbox {
         let shared = temporary_name(io);
         let own = format!("{shared}/0");
         let temporary = Temporary { own: &own, shared: &shared, caches: CacheUse::Shared };
-        let confined =
-            Confined::prepare_in(io, folder, temporary, (everything(), None), GitFolder::Shared)
-                .await;
+        let confined = Confined::prepare_in(
+            io,
+            (folder, None),
+            temporary,
+            (everything(), None),
+            GitFolder::Shared,
+        )
+        .await;
         let confined = confined.map_err(failure_of)?;
         let spec = ProcessSpec::shell(Shell::Sh, ":").in_folder(folder);
         let ended = io.process(confined.apply(io, spec)).await;

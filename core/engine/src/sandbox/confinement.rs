@@ -95,10 +95,12 @@ impl From<ConfineError> for CommandError {
 
 impl Confined {
     /// What commands in the checkout around `folder` may touch, and a new folder for their temporary
-    /// files, which [`Confined::remove`] removes.
+    /// files, which [`Confined::remove`] removes. What is configured for `settings` counts, or else for
+    /// the checkout.
     pub async fn prepare(
         io: &Io,
         folder: &str,
+        settings: Option<&str>,
         network: Network,
         only: Option<Mechanism>,
     ) -> Result<Confined, ConfineError> {
@@ -107,7 +109,8 @@ impl Confined {
         let network = NetworkRequest::exactly(network);
         let shared = GitFolder::Shared;
         let mut confined =
-            Confined::prepare_in(io, folder, temporary, (network, only), shared).await?;
+            Confined::prepare_in(io, (folder, settings), temporary, (network, only), shared)
+                .await?;
         // Git would run them after the command, unconfined. A run may change them: its work is
         // checked before it counts.
         let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
@@ -126,12 +129,12 @@ impl Confined {
     /// `git_folder` in the place of the repository's, where the repository allows it.
     pub(crate) async fn prepare_in(
         io: &Io,
-        folder: &str,
+        folders: (&str, Option<&str>),
         temporary: Temporary<'_>,
         (network, only): (NetworkRequest, Option<Mechanism>),
         git_folder: GitFolder,
     ) -> Result<Confined, ConfineError> {
-        let found = confine_inputs(io, folder, temporary).await?;
+        let found = confine_inputs(io, folders, temporary).await?;
         let ConfineInputs { mut context, moved, shared: mut caches, gitconfig, .. } = found;
         context.git_folder = git_folder;
         let network = network.decide(found.network.as_ref(), only);
@@ -276,7 +279,7 @@ struct ConfineInputs {
 
 async fn confine_inputs(
     io: &Io,
-    folder: &str,
+    (folder, settings): (&str, Option<&str>),
     temporary: Temporary<'_>,
 ) -> Result<ConfineInputs, ConfineError> {
     let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
@@ -290,7 +293,7 @@ async fn confine_inputs(
             (Some(place), borrowed)
         }
     };
-    let loaded = config::load(io, &folder).await;
+    let loaded = config::load(io, settings.unwrap_or(&folder)).await;
     let view = HomeView::of(io, &loaded.config).await?;
     let caches = tools::caches(io, &view, temporary).await;
     let mut state_home = io.start().state_home();
@@ -310,7 +313,12 @@ async fn confine_inputs(
         Some(checkout) => checkout.remotes(io).await,
         None => Vec::new(),
     };
+    let settings = match settings {
+        Some(settings) => Some(real_path(io, settings).await),
+        None => None,
+    };
     let context = SandboxContext {
+        settings,
         git,
         git_folder: GitFolder::Shared,
         homes: view.homes,

@@ -24,7 +24,7 @@ pub async fn branch(io: &Io, call: &Call, checkout: Option<&Checkout>) -> Option
 
 /// The root of the file system and the folders around a home are not a project: there,
 /// "inside the project" would be everything.
-fn is_project(root: &str, home: Option<&str>) -> bool {
+pub(super) fn is_project(root: &str, home: Option<&str>) -> bool {
     let around_home = |home: &str| is_within(home.trim_end_matches('/'), root);
     root != "/" && !home.is_some_and(around_home)
 }

@@ -1,8 +1,10 @@
 //! Finds and reads the configuration: the project's rules, and the developer's own file.
 
+mod untrusted;
+
+pub use untrusted::load_below;
+
 use crate::git::ancestors::Ancestors;
-use crate::git::checkout;
-use crate::git::owners;
 use onloop_documents::permission::TrustList;
 use onloop_effect::{Failure, FailureKind, Io, OptionalExt};
 use onloop_permission::Context;
@@ -10,6 +12,7 @@ use onloop_permission::rules::{GivenRules, Source};
 use onloop_sessions::handsoff::config::Config;
 use onloop_syntax::limits;
 use onloop_syntax::text;
+use untrusted::{UntrustedFile, untrusted_origin};
 
 /// The file of a project's rules.
 pub const PROJECT_FILE: &str = ".agentize.yaml";
@@ -107,22 +110,6 @@ pub async fn own(io: &Io, cwd: &str) -> Config {
     config_of(io, &developers(io, cwd).await.own)
 }
 
-/// A file by the developer's name that somebody else made.
-struct UntrustedFile {
-    path: String,
-    yaml: String,
-    by: UntrustedOrigin,
-}
-
-/// Whose a file is that is not the developer's.
-#[derive(Clone, Copy)]
-enum UntrustedOrigin {
-    /// It came with a repository.
-    Repository,
-    /// It belongs to another user than the folder that is worked in.
-    OtherUser,
-}
-
 /// Files by the developer's name.
 struct Developers {
     /// Those that are somebody else's.
@@ -204,31 +191,6 @@ impl Loaded {
         loaded
     }
 
-    /// Takes what somebody else made under the name of the developer's file for what it is: it
-    /// gives no more than the project's own file.
-    fn take_as_the_projects(&mut self, UntrustedFile { path, yaml, by }: &UntrustedFile) {
-        let source = Source::Project { trusted: false };
-        self.given.add_file(source, yaml);
-        self.context.rules.add_file(source, yaml);
-        self.context.places.temporary = self.context.rules.temporary();
-        self.untrusted_file.get_or_insert_with(|| {
-            let path = text::one_line(path);
-            let (why, how) = match by {
-                UntrustedOrigin::Repository => {
-                    ("is tracked by git", format!("`git rm --cached {LOCAL_FILE}` makes it yours"))
-                }
-                UntrustedOrigin::OtherUser => (
-                    "belongs to another user",
-                    "a file of your own in the checkout or in your home is taken".to_owned(),
-                ),
-            };
-            format!(
-                "`{path}` {why}, so it is not taken for yours: of what is in it only the rules \
-                 that deny or ask count; {how}"
-            )
-        });
-    }
-
     fn fail(&mut self, failure: Failure) {
         self.context.rules.add_unreadable(&failure.message);
         self.given.unreadable.push(failure.message.clone());
@@ -250,32 +212,6 @@ async fn project_rules(io: &Io, cwd: &str) -> Result<Option<(String, bool, Strin
     };
     let yaml = utf8(&path, bytes)?;
     Ok(Some((path, trusted, yaml)))
-}
-
-/// Who made a file by the developer's name, unless it is the person's own, as what is in a home
-/// always is.
-async fn untrusted_origin(io: &Io, cwd: &str, path: &str) -> Option<UntrustedOrigin> {
-    let folder = folder_of(path);
-    if homes(io).any(|home| home == folder) {
-        None
-    } else if is_tracked(io, folder).await {
-        Some(UntrustedOrigin::Repository)
-    } else {
-        // What cannot be looked at gives nothing.
-        let foreign = io.stat(path).await.map_or(true, |stat| stat.foreign);
-        owners::is_of_others(io, foreign, cwd).await.then_some(UntrustedOrigin::OtherUser)
-    }
-}
-
-/// Whether git tracks the developer's file in `folder`.
-async fn is_tracked(io: &Io, folder: &str) -> bool {
-    // Git knows it by where it really is.
-    let Ok(folder) = io.canonical(folder).await else { return true };
-    let Some(checkout) = checkout::find(io, &folder).await else { return false };
-    let below = folder.strip_prefix(&checkout.root).unwrap_or_default().trim_start_matches('/');
-    let path =
-        if below.is_empty() { LOCAL_FILE.to_owned() } else { format!("{below}/{LOCAL_FILE}") };
-    checkout.tracks(io, &path).await
 }
 
 /// `AGENTIZE_HOME` and `HOME`, as far as they are set.

@@ -264,7 +264,8 @@ impl Judge<'_> {
         let places = &self.places;
         // Outside a project the folder that the agent works in is all that is known.
         let start = places.root.as_ref().unwrap_or(&self.context.places.cwd);
-        let is_known = !self.seen.lost;
+        let inner = places.untrusted_repository.as_deref();
+        let is_known = !self.seen.lost && !places.is_nested && inner.is_none();
         if is_known && *start == folder {
             return;
         }
@@ -277,7 +278,10 @@ impl Judge<'_> {
                 return;
             }
             true => format!("`{folder}` may be a repository of its own, whose settings run"),
-            false => "git works in a folder whose settings are not known".to_owned(),
+            false => match inner {
+                Some(inner) => format!("git enters `{inner}`, whose settings may run programs"),
+                None => "git works in a folder whose settings are not known".to_owned(),
+            },
         };
         if is_known && below {
             self.seen.git_folders.push(folder);

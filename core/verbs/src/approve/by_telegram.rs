@@ -8,6 +8,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::approval::{self, Resolution};
 use onloop_engine::error::{CommandError, ErrorKind, exit_of};
+use onloop_engine::session::origin::top_folder;
 use onloop_engine::state::config;
 use onloop_sessions::handsoff::approval::ApprovalChoice;
 
@@ -29,7 +30,7 @@ pub(super) async fn ask_about_all(io: &Io, resumes: bool) -> Result<Exit, Comman
         let Some(call) = calls.into_iter().find(waits) else { break };
         asked.insert((call.id.clone(), call.since_ms));
         // The bot is the one of the project in which the call was made.
-        let loaded = config::load(io, &call.cwd).await;
+        let loaded = config::load(io, &top_folder(io, &call.cwd).await).await;
         let (choice, by) = match approval::ask_in_chat(io, &loaded.config, &call).await {
             Resolution::Allow(by) => (ApprovalChoice::Allow, by.name),
             Resolution::Deny { by, .. } => (ApprovalChoice::Deny, by.name),

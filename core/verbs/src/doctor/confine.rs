@@ -78,7 +78,7 @@ pub(super) async fn attempt_network(
     network: Network,
 ) -> Result<(), CommandError> {
     let cwd = &io.start().cwd;
-    let confined = Confined::prepare(io, cwd, network, Some(mechanism)).await;
+    let confined = Confined::prepare(io, cwd, None, network, Some(mechanism)).await;
     let confined = confined.map_err(|error| CommandError::refused(error.to_string()))?;
     let witness = confined.beside();
     let line = format!(": > \"$TMPDIR/a\" || exit 1; (: > '{witness}') 2>/dev/null || true");

@@ -3,7 +3,7 @@
 use super::{HookContext, keep};
 use onloop_agents::confine::line_network;
 use onloop_effect::Mechanism;
-use onloop_engine::git::links;
+use onloop_engine::git::{checkout, links};
 use onloop_engine::sandbox::choice::Sandbox;
 use onloop_permission::{Call, Context, Decision, Ruling, contained, decide, losses};
 use onloop_sessions::hooks::PermissionMode;
@@ -44,7 +44,13 @@ pub(super) async fn rewrite(
     };
     let program = &hook_context.io.start().program;
     let network = line_network().to_string();
-    let names = ["--network", network.as_str()];
+    // A configuration in another checkout may be the agent's.
+    let around = checkout::own(&hook_context.io, &hook_context.cwd).await;
+    let folder = around.map_or(hook_context.cwd.clone(), |around| around.root);
+    let is_usual = folder == hook_context.top;
+    let top = ["--settings", hook_context.top.as_str()];
+    let settings: &[&str] = if is_usual { &[] } else { &top };
+    let names = [&["--network", network.as_str()], settings].concat();
     let Some((mut input, confined)) = contained(call, &context, &judged, program, &names) else {
         return Confined::Open(ruling);
     };
@@ -53,7 +59,7 @@ pub(super) async fn rewrite(
         return Confined::Open(ruling);
     };
     if can.mechanism() != Some(Mechanism::Bubblewrap)
-        && let Some((plain, _)) = contained(call, &context, &judged, program, &[])
+        && let Some((plain, _)) = contained(call, &context, &judged, program, settings)
     {
         input = plain;
     }

@@ -313,6 +313,7 @@ async fn context(hook_context: &HookContext) -> Context {
     context.confined = hook_context.confined;
     context.places.own_temporary.clone_from(&hook_context.temporary);
     workspace::place(&mut context.places, &hook_context.project, &hook_context.cwd);
+    context.places.is_nested = hook_context.is_nested;
     client_rules::own_files(hook_context, &mut context.places);
     client_rules::load(hook_context, &mut context.client).await;
     context.places.state_homes.extend(hook_context.state_home.clone());

@@ -13,12 +13,13 @@ pub(super) struct Place<'p> {
     session: &'p SessionId,
 }
 
-/// Where the files of this call are kept; `None` outside a repository, and for a call without a session.
+/// Where the files of this call are kept; `None` outside a repository whose settings are known, and for a
+/// call without a session.
 pub(super) fn place<'p>(hook_context: &'p HookContext, context: &Context) -> Option<Place<'p>> {
     let root = hook_context.checkout.as_ref().map(|checkout| checkout.root.as_str())?;
     let is_project = context.places.root.as_deref() == Some(root);
     let session = hook_context.session.as_ref()?;
-    is_project.then_some(Place { root, session })
+    (is_project && !context.places.is_nested).then_some(Place { root, session })
 }
 
 /// Keeps what an allowed call overwrites. The call is asked about if that cannot be kept.

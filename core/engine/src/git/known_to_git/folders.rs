@@ -12,17 +12,28 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> bool {
     let folders = git_folders(call, context);
     let Some(root) = context.places.root.clone() else { return false };
     for folder in &folders {
-        let mut path = folder.as_str();
-        while path.len() > root.len() {
-            for mark in MARKS {
-                if io.stat(&format!("{path}/{mark}")).await.is_ok() {
-                    return false;
-                }
-            }
-            path = path.rsplit_once('/').map_or("", |(above, _)| above);
+        if !is_plain(io, &root, folder).await {
+            return false;
         }
     }
     let are_there = !folders.is_empty();
     context.places.plain_folders.extend(folders);
     are_there
+}
+
+/// Whether git uses the repository of `root` in `folder`. Git looks for one from where the folder
+/// really is.
+pub(super) async fn is_plain(io: &Io, root: &str, folder: &str) -> bool {
+    let real = async |path: &str| io.canonical(path).await.unwrap_or_else(|_| path.to_owned());
+    let (root, folder) = (real(root).await, real(folder).await);
+    let mut path = folder.as_str();
+    while path.len() > root.len() {
+        for mark in MARKS {
+            if io.stat(&format!("{path}/{mark}")).await.is_ok() {
+                return false;
+            }
+        }
+        path = path.rsplit_once('/').map_or("", |(above, _)| above);
+    }
+    path == root
 }

@@ -1,7 +1,9 @@
 //! Secrets that a call would stage without naming them.
 
+use super::folders;
 use crate::git::hardened;
-use onloop_effect::{Failure, Io};
+use crate::git::inner_repositories::{self, Inner};
+use onloop_effect::{Failure, FailureKind, Io};
 use onloop_permission::{Call, Context, Staging, names_secret, stagings};
 use onloop_syntax::limits;
 
@@ -9,13 +11,26 @@ use onloop_syntax::limits;
 ///
 /// # Errors
 ///
-/// When git does not say what it would take.
+/// When git does not say what it would take, or is not asked: in a repository that an agent may have
+/// made, it would run what the settings name.
 pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> Result<bool, Failure> {
     for staging in stagings(call, context) {
         // Outside a project the folder of the call is all that is known; names count there, too.
         let root = context.places.root.clone().unwrap_or_else(|| staging.folder.clone());
-        let absolute = |path: &String| format!("{}/{path}", root.trim_end_matches('/'));
+        let is_known = folders::is_plain(io, &root, &staging.folder).await;
+        if context.places.is_nested || !is_known {
+            let why = format!("`{}` may be a repository of its own", staging.folder);
+            return Err(Failure::new(FailureKind::Denied, why));
+        }
+        let absolute = |path: &str| format!("{}/{path}", root.trim_end_matches('/'));
         let paths = taken(io, &staging).await?;
+        // A folder: git would name the repository in it, and enter it from then on.
+        for path in paths.iter().filter_map(|path| path.strip_suffix('/')) {
+            if let Inner::Untrusted = inner_repositories::at(io, &absolute(path)).await {
+                let why = format!("`{path}` is a repository whose settings may run programs");
+                return Err(Failure::new(FailureKind::Denied, why));
+            }
+        }
         let is_secret = |path: &String| names_secret(&absolute(path), context);
         let secrets: Vec<String> = paths.into_iter().filter(is_secret).collect();
         context.places.would_stage.extend(secrets);

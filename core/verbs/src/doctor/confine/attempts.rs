@@ -55,7 +55,7 @@ pub(super) async fn attempt_escapes(
     };
     let has_names = network.is_list();
     let cwd = &io.start().cwd;
-    let confined = Confined::prepare(io, cwd, network, Some(mechanism)).await?;
+    let confined = Confined::prepare(io, cwd, None, network, Some(mechanism)).await?;
     let probe = probe(io).await;
     let mut attempts = files(io).await;
     attempts.extend(reads(io, probe.as_deref()).await);

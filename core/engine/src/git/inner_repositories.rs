@@ -1,0 +1,138 @@
+//! Repositories inside a checkout that git enters by itself, because the index names them, and whether
+//! their settings start programs.
+
+use crate::git::checkout::{self, Checkout, read_text};
+use crate::git::index;
+use onloop_effect::Io;
+use onloop_syntax::limits;
+
+/// Settings that start nothing, in sections without and with a name of their own.
+const HARMLESS: [(&str, &str); 6] = [
+    (
+        "core",
+        " repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks \
+         worktree autocrlf eol safecrlf abbrev quotepath ",
+    ),
+    ("remote", " url pushurl fetch tagopt prune gh-resolved "),
+    ("branch", " remote merge rebase description "),
+    ("submodule", " url active branch ignore "),
+    ("user", " name email "),
+    ("lfs", " repositoryformatversion access "),
+];
+
+/// The first repository that git enters from `checkout` and whose settings may start a program; the
+/// checkout itself where its index cannot be read.
+pub(crate) async fn untrusted(io: &Io, checkout: &Checkout) -> Option<String> {
+    let mut looked_at = 0;
+    let mut checkouts = vec![checkout.clone()];
+    while let Some(checkout) = checkouts.pop() {
+        let Some(paths) = links(io, &checkout).await else { return Some(checkout.root) };
+        for path in paths {
+            looked_at += 1;
+            let root = format!("{}/{path}", checkout.root);
+            match at(io, &root).await {
+                Inner::Missing => {}
+                Inner::Harmless(inner) if looked_at <= limits::SUBMODULES_LOOKED_AT => {
+                    checkouts.push(inner);
+                }
+                Inner::Harmless(_) | Inner::Untrusted => return Some(root),
+            }
+        }
+    }
+    None
+}
+
+/// What is in a folder that may be a repository.
+pub(crate) enum Inner {
+    /// No repository.
+    Missing,
+    /// One that starts no program while git looks for changes in it.
+    Harmless(Checkout),
+    /// One that may.
+    Untrusted,
+}
+
+/// What is at `root`.
+pub(crate) async fn at(io: &Io, root: &str) -> Inner {
+    if io.stat(&format!("{root}/.git")).await.is_err() {
+        return Inner::Missing;
+    }
+    match checkout::find(io, root).await.filter(|inner| inner.root == root) {
+        Some(inner) if is_harmless(io, &inner).await => Inner::Harmless(inner),
+        Some(_) | None => Inner::Untrusted,
+    }
+}
+
+/// The paths of repositories in the index of a checkout.
+async fn links(io: &Io, checkout: &Checkout) -> Option<Vec<String>> {
+    let path = format!("{}/index", checkout.git_folder);
+    match io.read(&path, limits::GIT_INDEX_BYTES).await {
+        Ok((bytes, _)) => index::links(&bytes),
+        Err(failure) => failure.is_not_found().then(Vec::new),
+    }
+}
+
+/// Whether git starts no program of the repository's while it looks for changes in it.
+async fn is_harmless(io: &Io, checkout: &Checkout) -> bool {
+    let common = checkout.common_folder(io).await;
+    for absent in ["hooks/post-index-change", "config.worktree"] {
+        if io.stat(&format!("{common}/{absent}")).await.is_ok() {
+            return false;
+        }
+    }
+    let own = format!("{}/config.worktree", checkout.git_folder);
+    let settings = read_text(io, &format!("{common}/config")).await;
+    io.stat(&own).await.is_err() && settings.is_some_and(|settings| start_nothing(&settings))
+}
+
+/// Whether every setting is known to start nothing. Lines that git may read in another way count as
+/// unknown.
+fn start_nothing(settings: &str) -> bool {
+    let mut known = "";
+    settings.lines().map(str::trim).all(|line| {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            return true;
+        }
+        if let Some(header) = line.strip_prefix('[') {
+            let Some(header) = header.strip_suffix(']') else { return false };
+            let section = header.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+            let found = HARMLESS.iter().find(|(name, _)| *name == section);
+            known = found.map_or("", |(_, known)| *known);
+            return !header.contains(']') && found.is_some();
+        }
+        let key = line.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
+        !line.ends_with('\\') && known.contains(&format!(" {key} "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_start_nothing_if_each_of_them_is_known() {
+        let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\
+            \tworktree = ../../../lib\n[remote \"origin\"]\n\turl = https://h/a\n\
+            \tfetch = +refs/heads/*:refs/remotes/origin/*\n# note\n[branch \"main\"]\n\
+            \tremote = origin\n\tmerge = refs/heads/main\n";
+        assert!(start_nothing(plain) && start_nothing(""));
+        for more in [
+            "[core]\n\tfsmonitor = ./x\n",
+            "[core]\n\tFSMonitor\n",
+            "[core] fsmonitor = ./x\n",
+            "[core]\n\thooksPath = x\n",
+            "[core]\n\tbare = false\\\nfsmonitor = x\n",
+            "[core]\n\tsshCommand = x\n",
+            "[filter \"x\"]\n\tclean = x\n",
+            "[include]\n\tpath = x\n",
+            "[includeIf \"gitdir:/\"]\n\tpath = x\n",
+            "[diff \"x\"]\n\ttextconv = x\n",
+            "[remote \"origin\"]\n\tuploadpack = x\n",
+            "[submodule \"x\"]\n\tupdate = !x\n",
+            "[branch \"a] \"]\n\tremote = x\n",
+            "fsmonitor = x\n",
+        ] {
+            assert!(!start_nothing(&format!("{plain}{more}")), "{more}");
+        }
+    }
+}

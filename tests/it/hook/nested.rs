@@ -1,0 +1,104 @@
+//! A hook that is called from a folder that the agent has changed to, and may have prepared.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::calls;
+use crate::workspace::{Workspace, program};
+
+/// The decision and the reason about a line, called from `folder`; Claude Code names the folder in which
+/// it was started, or not. Nothing where the hook gives no opinion.
+#[track_caller]
+fn decided(project: &Workspace, folder: &str, started_in: Option<&str>, line: &str) -> Value {
+    let input = json!({ "session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Bash",
+        "cwd": project.path(folder), "tool_input": { "command": line } });
+    let mut command = project.command_at(folder, program());
+    command.env("HANDSOFF_AUTO_PERMISSION", "0").args(["hook", "claude"]);
+    if let Some(started_in) = started_in {
+        command.env("CLAUDE_PROJECT_DIR", project.path(started_in));
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+    let said = child.wait_with_output().unwrap().stdout;
+    let said: Value = serde_json::from_slice(&said).unwrap_or(Value::Null);
+    said["hookSpecificOutput"].clone()
+}
+
+/// Whether the hook lets the line run as it is.
+#[track_caller]
+fn runs(project: &Workspace, folder: &str, started_in: Option<&str>, line: &str) -> bool {
+    let said = decided(project, folder, started_in, line);
+    said["permissionDecision"] == "allow" && said["updatedInput"].is_null()
+}
+
+/// A project with a repository in `nest` that starts a program, which leaves `ran` in the project.
+fn with_nest() -> Workspace {
+    let project = Workspace::git();
+    project.write("nest/x", "x\n");
+    project.write("nest/.gitattributes", "x filter=x\n");
+    project.shell("git -C nest init -q && git -C nest add -A && git -C nest commit -qm x");
+    let program = format!("touch {}", project.path("ran").display());
+    project.write("monitor", format!("#!/bin/sh\n{program}\n"));
+    project.shell("chmod +x monitor");
+    let monitor = project.path("monitor").display().to_string();
+    project.git_says(&["-C", "nest", "config", "core.fsmonitor", &monitor]);
+    let clean = format!("{program}; cat");
+    project.git_says(&["-C", "nest", "config", "filter.x.clean", &clean]);
+    project.write("nest/x", "y\n");
+    let _ = std::fs::remove_file(project.path("ran"));
+    project
+}
+
+#[test]
+fn a_configuration_below_the_top_of_the_checkout_only_takes_permissions_away() {
+    let project = Workspace::git();
+    project.write("sub/a", "a\n");
+    let rules = "handsoff: {enabled: false}\npermissions: {allow: ['^python3'], deny: ['^frob']}\n";
+    project.write("sub/.agentize.local.yaml", rules);
+    for started_in in [None, Some(".")] {
+        assert!(!runs(&project, "sub", started_in, "python3 ../pw.py"), "{started_in:?}");
+        assert!(runs(&project, "sub", started_in, "cat a"), "{started_in:?}");
+    }
+    let said = decided(&project, "sub", None, "frob x");
+    assert_eq!(said["permissionDecision"], "deny", "{said}");
+    // The session began there.
+    assert!(decided(&project, "sub", Some("sub"), "python3 ../pw.py").is_null());
+    project.write("nest/.agentize.local.yaml", rules);
+    project.shell("git -C nest init -q");
+    assert!(!runs(&project, "nest", None, "python3 ../pw.py"));
+    assert!(!decided(&project, "nest", None, "python3 ../pw.py").is_null());
+}
+
+#[test]
+fn a_repository_that_an_agent_may_have_made_does_not_run_its_settings() {
+    let project = with_nest();
+    let lines = [
+        "git status",
+        "git diff",
+        "git add x",
+        "git add -A",
+        "git commit -am x",
+        "rm x",
+        "echo > x",
+    ];
+    for started_in in [None, Some(".")] {
+        for line in lines {
+            let is_git = line.starts_with("git");
+            let runs = runs(&project, "nest", started_in, line);
+            assert!(!(is_git && runs), "{started_in:?} {line}");
+            assert!(!project.path("ran").exists(), "{started_in:?} {line}");
+        }
+    }
+    for line in ["git -C nest add x", "cd nest && git add -A", "git -C nest status", "rm nest/x"] {
+        calls(&project, "s1", line);
+        assert!(!project.path("ran").exists(), "{line}");
+    }
+    // The session began there.
+    assert!(runs(&project, "nest", Some("nest"), "git log"));
+    // A linked worktree has the settings of its repository.
+    project.git_says(&["worktree", "add", "-q", "trees/a"]);
+    assert!(runs(&project, "trees/a", None, "git status"));
+}
