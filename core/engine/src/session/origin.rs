@@ -32,7 +32,8 @@ impl SessionOrigin {
     /// A session whose hook runs in `folder`; the client does not say where it began.
     pub async fn around(io: &Io, folder: &str, session: Option<&SessionId>) -> SessionOrigin {
         let Some(checkout) = checkout::own(io, folder).await else {
-            return SessionOrigin::at(io, folder).await;
+            let top = folder.trim_end_matches('/').to_owned();
+            return SessionOrigin { checkout: None, top, is_nested: false };
         };
         let outermost = outermost(io, &checkout).await;
         let top = outermost.as_ref().map_or(&checkout.root, |outer| &outer.root).clone();
