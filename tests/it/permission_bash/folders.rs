@@ -1,5 +1,5 @@
-//! Commands that change the folder, in every order and nesting: what is allowed writes nothing outside of
-//! the checkout, in whichever folder bash comes to run it.
+//! Commands that change the folder, in every order and nesting: what is allowed writes nothing outside
+//! of the checkout, in whichever folder bash comes to run it.
 
 use std::fs;
 

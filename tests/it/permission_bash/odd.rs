@@ -1,5 +1,5 @@
-//! Text in which quotes, line breaks and brackets stand anywhere: what is allowed runs nothing, whatever
-//! bash and dash make of it.
+//! Text in which quotes, line breaks and brackets stand anywhere: what is allowed runs nothing,
+//! whatever bash and dash make of it.
 
 use std::path::Path;
 

@@ -188,7 +188,8 @@ impl Judge<'_> {
             script.functions.iter().any(|function| CHANGES.contains(&function.name.as_str()));
     }
 
-    /// Judges the command at `index` from every folder that it may run in, as far as it was not yet.
+    /// Judges the command at `index` from every folder that it may run in, as far as it was
+    /// not yet.
     /// `false`: there are too many.
     fn in_folders(
         &mut self,

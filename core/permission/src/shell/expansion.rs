@@ -206,8 +206,8 @@ impl ShellReader<'_> {
         Ok(inner)
     }
 
-    /// Single quotes within `"${…}"`: bash takes them as quotes and expands what is between them, other
-    /// shells take them as text. Read only where both come to the same end.
+    /// Single quotes within `"${…}"`: bash takes them as quotes and expands what is between them,
+    /// other shells take them as text. Read only where both come to the same end.
     fn single_quoted_in_double(&mut self, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         let rest = &self.text[self.position..];

@@ -39,7 +39,7 @@ impl<'a> ShellReader<'a> {
         (self.script, self.joint)
     }
 
-    /// Notes that the backslash before `position` joins two lines within a word or between operators.
+    /// Notes that the backslash before `position` joins two lines within a word or an operator.
     pub(super) fn note_joint(&mut self, position: usize) {
         self.joint.get_or_insert(position - 1);
     }
