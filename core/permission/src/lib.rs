@@ -41,7 +41,7 @@ mod verdict;
 mod web;
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -194,13 +194,13 @@ pub fn git_folders(call: &Call, context: &Context) -> Vec<String> {
 /// Every path that a judgement of `call` depends on, absolute. A host finds out which are links:
 /// [`Places::links`].
 pub fn classified_paths(call: &Call, context: &Context) -> BTreeSet<String> {
-    let classified = Rc::default();
+    let classified = Arc::new(Mutex::default());
     let mut context = context.clone();
-    context.places.classified = Some(Rc::clone(&classified));
+    context.places.classified = Some(Arc::clone(&classified));
     judged(call, &context, Judge::new(&context, false));
     // What git may bring back is judged in another way.
     judged(call, &context, Judge::recovering(&context));
-    classified.take()
+    std::mem::take(&mut classified.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Whether a path says by its name that it is a secret.

@@ -11,9 +11,8 @@ mod links;
 mod places;
 mod secret;
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use below::below;
 
@@ -97,7 +96,7 @@ pub struct Places {
     /// Whether the call names more paths than the host follows links for.
     pub has_unfollowed: bool,
     /// Where a judgement notes the paths that it classifies.
-    pub(super) classified: Option<Rc<RefCell<BTreeSet<String>>>>,
+    pub(super) classified: Option<Arc<Mutex<BTreeSet<String>>>>,
 }
 
 /// Where a symbolic link leads.
@@ -218,7 +217,8 @@ impl Places {
                 Some(Link::Dangling) => worse(class, PathClass::DanglingLink),
             };
             if let Some(classified) = &self.classified {
-                classified.borrow_mut().insert(spelling);
+                let mut known = classified.lock().unwrap_or_else(PoisonError::into_inner);
+                known.insert(spelling);
             }
         }
         class
