@@ -39,6 +39,10 @@ pub(super) fn odd(path: &str, access: Access) -> Option<Finding> {
     if windows || short || path.chars().any(char::is_control) {
         return asks(PathRule::Odd, "it names a path in an unusual spelling");
     }
+    // awk takes it for a connection.
+    if ["/inet/", "/inet4/", "/inet6/"].iter().any(|begin| path.starts_with(begin)) {
+        return asks(PathRule::Odd, "it names a connection");
+    }
     // A file whose name is an option becomes one when a pattern matches it.
     if access == Access::Write && name.starts_with('-') && name.len() > 1 {
         return asks(PathRule::Odd, "it names a file that looks like an option");

@@ -47,8 +47,10 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             takes("-o", Write),
             takes("-L -P -I -H -T --filelimit --timefmt --charset --sort", Data),
             takes("--infofile --gitfile", Read),
+            // What it lists stands in the files.
+            makes("--fromfile --fromtabfile", Reveals),
             plain(
-                "--fromfile --fromtabfile -a -d -l -f -x -q -N -Q -p -u -g -s -h --si -D -F \
+                "-a -d -l -f -x -q -N -Q -p -u -g -s -h --si -D -F \
                  --inodes --device -v -t -c -U -r --dirsfirst --filesfirst -i -A -S -n -C -X -J \
                  --gitignore --matchdirs --ignore-case --prune --noreport --du --metafirst",
             ),

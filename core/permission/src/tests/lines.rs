@@ -239,7 +239,7 @@ fn lines_of_every_day_run_confined_and_what_they_resemble_asks() {
 }
 
 #[test]
-fn folders_are_compared_in_a_sandbox_only() {
+fn what_reads_more_than_it_names_is_contained_or_asked_about() {
     let lines = ["diff -r . src", "diff -N . src", "diff src/ lib", "diff --from-file . a"];
     for line in lines {
         let decided = |context: &Context| decide(&Call::shell(line), context).decision;
@@ -247,7 +247,14 @@ fn folders_are_compared_in_a_sandbox_only() {
         assert_eq!(decided(&confined()), Decision::Allow, "{line}");
     }
     let context = Context::new("/srv/repo");
-    assert_decisions(&context, &[("diff -u a.txt src/b.txt", Decision::Allow)]);
+    assert_decisions(
+        &context,
+        &[
+            ("diff -u a.txt src/b.txt", Decision::Allow),
+            ("tree --fromfile list", Decision::Ask),
+            ("awk 1 /inet/tcp/0/localhost/80", Decision::Ask),
+        ],
+    );
 }
 
 #[test]
