@@ -104,9 +104,16 @@ fn a_push_is_judged_by_the_remotes_tags_and_branches_that_git_knows() {
     }
     project.git_says(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
     asks("git push", "it pushes the protected branch `main`");
-    let unknown = "it is not known which branch of the remote it pushes to";
-    asks("git switch -c other origin/main && git push", unknown);
+    let elsewhere = |setting: &str| {
+        format!("the setting `{setting}` of git may push something else than the branch")
+    };
+    let upstream = elsewhere("push.default upstream");
+    asks("git switch -c other origin/main && git push", &upstream);
+    asks("git push origin topic", &upstream);
+    project.git_says(&["config", "--unset", "push.default"]);
     assert_eq!(judged(&project, "git push origin topic"), allowed());
+    project.git_says(&["config", "remote.origin.push", "topic:main"]);
+    asks("git pu\\sh origin topic", &elsewhere("remote.origin.push topic:main"));
 }
 
 #[test]

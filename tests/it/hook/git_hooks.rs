@@ -39,6 +39,16 @@ fn a_file_that_a_hook_is_a_link_to_is_a_hook() {
 }
 
 #[test]
+fn hooks_and_settings_are_not_written_in_a_git_folder_of_another_name() {
+    let project = Workspace::git();
+    let run = project.shell("mv .git store && echo 'gitdir: store' > .git && git status --short");
+    run.expect_exit(0);
+    for path in ["store/hooks/pre-commit", "store/config"] {
+        assert_eq!(bash(&project, &format!("echo x > {path}")).0, "deny", "{path}");
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_contained_line_changes_no_hook() {
     let project = Workspace::git();

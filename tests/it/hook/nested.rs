@@ -96,6 +96,14 @@ fn a_repository_that_an_agent_may_have_made_does_not_run_its_settings() {
         calls(&project, "s1", line);
         assert!(!project.path("ran").exists(), "{line}");
     }
+    // Git enters what the index names as a repository, however the line spells git.
+    let link = project.git_says(&["rev-parse", "HEAD"]);
+    let link = format!("160000,{},nest", link.trim());
+    project.git_says(&["update-index", "--add", "--cacheinfo", &link]);
+    for line in ["git status", r"g\it status", "$'g\\x69t' status"] {
+        assert!(!runs(&project, ".", None, line), "{line}");
+    }
+    project.git_says(&["update-index", "--force-remove", "nest"]);
     // The session began there.
     assert!(runs(&project, "nest", Some("nest"), "git log"));
     // A linked worktree has the settings of its repository.

@@ -7,14 +7,24 @@ use onloop_effect::Io;
 use onloop_syntax::limits;
 
 /// Settings that start nothing, in sections without and with a name of their own.
-const HARMLESS: [(&str, &str); 6] = [
+const HARMLESS: [(&str, &str); 12] = [
     (
         "core",
         " repositoryformatversion filemode bare logallrefupdates ignorecase precomposeunicode symlinks \
          worktree autocrlf eol safecrlf abbrev quotepath ",
     ),
     ("remote", " url pushurl fetch tagopt prune gh-resolved "),
-    ("branch", " remote merge rebase description "),
+    (
+        "branch",
+        " remote merge rebase description pushremote vscode-merge-base gh-merge-base \
+         autosetupmerge autosetuprebase ",
+    ),
+    ("pull", " rebase ff twohead octopus "),
+    ("fetch", " prune prunetags all parallel recursesubmodules "),
+    ("push", " default autosetupremote followtags "),
+    ("gc", " auto autodetach autopacklimit pruneexpire reflogexpire worktreepruneexpire "),
+    ("color", " ui status diff branch interactive "),
+    ("extensions", " objectformat "),
     ("submodule", " url active branch ignore "),
     ("user", " name email "),
     ("lfs", " repositoryformatversion access "),

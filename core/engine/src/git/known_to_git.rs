@@ -21,7 +21,7 @@ pub async fn look(
     mut ruling: Ruling,
     judge: fn(&Call, &Context) -> Ruling,
 ) -> Ruling {
-    if let Some(path) = entered(io, call, context).await {
+    if let Some(path) = entered(io, context, &ruling).await {
         context.places.untrusted_repository = Some(path);
         ruling = judge(call, context);
     }
@@ -58,9 +58,10 @@ pub async fn look(
 
 /// A repository inside the checkout that git would enter if the call runs it, and whose settings may
 /// start a program.
-async fn entered(io: &Io, call: &Call, context: &Context) -> Option<String> {
+async fn entered(io: &Io, context: &Context, ruling: &Ruling) -> Option<String> {
     let root = context.places.root.as_deref()?;
-    call.line().filter(|line| line.contains("git"))?;
+    let of_git = |name: &str| name == "git" || name.starts_with("git ");
+    ruling.commands.iter().find(|command| of_git(&command.name))?;
     let checkout = checkout::own(io, root).await.filter(|checkout| checkout.root == root)?;
     inner_repositories::untrusted(io, &checkout).await
 }

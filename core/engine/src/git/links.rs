@@ -5,6 +5,9 @@ use onloop_permission::paths::{Link, Places};
 use onloop_permission::{Call, Context, classified_paths};
 use onloop_syntax::limits;
 
+/// Bytes of a path beyond which systems follow no link in it.
+const LONGEST_PATH: usize = 4_000;
+
 /// Adds to `context` where the call's paths really lead, if that differs from their text. Returns
 /// whether anything was added.
 pub async fn resolve(io: &Io, call: &Call, context: &mut Context) -> bool {
@@ -15,7 +18,9 @@ pub async fn resolve(io: &Io, call: &Call, context: &mut Context) -> bool {
         Some(root) => Some((io.canonical(&root).await.unwrap_or_else(|_| root.clone()), root)),
         None => None,
     };
-    places.has_unfollowed = paths.len() > limits::RESOLVED_PATHS;
+    // No system follows a longer path, but a command gets there step by step.
+    let is_too_long = |path: &String| path.len() >= LONGEST_PATH;
+    places.has_unfollowed = paths.len() > limits::RESOLVED_PATHS || paths.iter().any(is_too_long);
     let mut found = places.has_unfollowed;
     for path in paths.into_iter().take(limits::RESOLVED_PATHS) {
         let link = match real_path(io, &below_home(&path, places)).await {

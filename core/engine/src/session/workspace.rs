@@ -15,11 +15,11 @@ pub fn place(places: &mut Places, project: &str, cwd: &str) {
     places.cwd = Places::new(cwd).cwd;
 }
 
-/// The branch that is checked out, for a call to which it matters: one that may push.
+/// The branch that is checked out, for a call to which it matters: one of a shell, which may push.
 pub async fn branch(io: &Io, call: &Call, checkout: Option<&Checkout>) -> Option<String> {
     let checkout = checkout?;
-    let may_push = call.input["command"].to_string().contains("push");
-    if may_push { checkout.branch(io).await } else { None }
+    let is_line = ["command", "cmd"].iter().any(|key| !call.input[*key].is_null());
+    if is_line { checkout.branch(io).await } else { None }
 }
 
 /// The root of the file system and the folders around a home are not a project: there,

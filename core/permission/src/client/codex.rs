@@ -25,7 +25,10 @@ pub(super) fn read(file: &str) -> Option<Vec<CodexRule>> {
         while !reader.eat(')') {
             let name = reader.name()?;
             reader.expect('=')?;
-            match (name, reader.value(0)?) {
+            let value = reader.value(0)?;
+            match (name, value) {
+                // Rules about the network have a decision of their own.
+                _ if function != "prefix_rule" => {}
                 ("pattern", Value::List(words)) => {
                     pattern = words.into_iter().map(Value::texts).collect();
                 }

@@ -44,7 +44,16 @@ pub fn agent(markdown: &str) -> Result<Value, String> {
     let text = markdown.replace("\r\n", "\n");
     let head = text.trim_start_matches('\u{feff}').strip_prefix("---\n");
     let head = head.and_then(|rest| Some(rest.split_once("\n---")?.0)).unwrap_or_default();
-    if !["permission", "tools"].iter().any(|key| head.contains(key)) {
+    // opencode reads other values that are no YAML, such as `description: Use for: reviews`.
+    let mut is_ours = false;
+    let ours = head.lines().filter(|line| {
+        if line.starts_with(|c: char| c.is_ascii_alphanumeric() || "\"'{".contains(c)) {
+            is_ours = ["permission", "tools"].iter().any(|key| line.contains(key));
+        }
+        is_ours
+    });
+    let head = &ours.collect::<Vec<_>>().join("\n");
+    if head.is_empty() {
         return Ok(Value::Null);
     }
     let head = strict_yaml::parse(head, strict_yaml::CONFIGURATION).map_err(|it| it.to_string())?;
@@ -161,4 +170,19 @@ fn names(path: &str, places: &Places) -> Vec<String> {
         names.push(absolute);
     }
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_read_though_the_rest_of_its_head_is_no_yaml() {
+        let file =
+            "---\ndescription: Use for: reviews\npermission:\n  edit: deny\nmode: a: b\n---\nX\n";
+        let read = agent(file).unwrap();
+        assert_eq!(read["permission"], json!({ "edit": "deny" }));
+        assert_eq!(agent("---\ndescription: a: b\n---\n").unwrap(), Value::Null);
+        assert!(agent("---\npermission: [\n---\n").is_err());
+    }
 }

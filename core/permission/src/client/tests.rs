@@ -266,6 +266,7 @@ prefix_rule(
 )
 prefix_rule(pattern=["make", "test"], decision="prompt")
 prefix_rule(pattern=["ls"])
+network_rule(host = "example.org", decision = "deny")
 host_executable(name = "git", paths = ["/usr/bin/git"])
 "#;
     assert!(context.client.add_codex(rules));

@@ -1,6 +1,6 @@
 //! Files of the checkout that git runs as hooks.
 
-use crate::git::hardened;
+use crate::git::{checkout, hardened};
 use onloop_effect::{FileKind, Io, is_within};
 use onloop_permission::Context;
 use onloop_permission::paths::Places;
@@ -17,6 +17,7 @@ pub(super) async fn learn(io: &Io, context: &mut Context) -> bool {
 /// The folder of `core.hooksPath` where it lies in the checkout at `root`, and files of the checkout that
 /// hooks are links to. What git does not say is left out.
 pub(crate) async fn files(io: &Io, root: &str) -> Vec<String> {
+    let Some(checkout) = checkout::own(io, root).await else { return Vec::new() };
     let configured = configured(io, root).await;
     let folder = configured.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
     let mut found: Vec<String> = configured.into_iter().collect();
@@ -26,6 +27,10 @@ pub(crate) async fn files(io: &Io, root: &str) -> Vec<String> {
         if io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link) {
             found.extend(io.canonical(&path).await);
         }
+    }
+    // A git folder may have another name.
+    for folder in [checkout.common_folder(io).await, checkout.git_folder] {
+        found.extend(["hooks", "config"].map(|name| format!("{folder}/{name}")));
     }
     let git = format!("{root}/.git");
     found.retain(|path| path != root && is_within(path, root) && !is_within(path, &git));

@@ -9,8 +9,8 @@ use onloop_syntax::{limits, text};
 const REACH: [&str; 3] = ["git push", "git fetch", "git pull"];
 /// Commands that change what the next push without a name pushes, or where to.
 const RETARGET: [&str; 3] = ["git switch", "git checkout", "git branch"];
-/// Values of `push.default` with which a branch is pushed to another name than its own.
-const OTHER_NAMES: [&str; 3] = ["upstream", "tracking", "matching"];
+/// Settings that say what a push sends.
+const PUSH_SETTINGS: &str = r"^(push\.(default|followtags)|remote\..*\.(push|mirror))$";
 /// Commands of git that make no folder in the checkout.
 const IN_PLACE: [&str; 4] = ["git add", "git commit", "git push", "git fetch"];
 /// Names that the engine takes for remotes; without such a remote git takes a folder of this name.
@@ -41,9 +41,15 @@ pub(super) async fn question(
         if let Some(reason) = place.no_remote(&operands, makes_folders).await {
             return Some(reason);
         }
-        let reason = match operands.get(1..).unwrap_or_default() {
-            _ if verb != "push" => None,
-            [] => place.bare_push(retargets).await,
+        if verb != "push" {
+            continue;
+        }
+        let refs = operands.get(1..).unwrap_or_default();
+        if let Some(reason) = place.elsewhere(refs.is_empty(), retargets).await {
+            return Some(reason);
+        }
+        let reason = match refs {
+            [] => place.target().await,
             refs => place.tag(refs).await,
         };
         if reason.is_some() {
@@ -88,11 +94,24 @@ impl Place<'_> {
         ))
     }
 
-    async fn bare_push(&self, retargets: bool) -> Option<String> {
-        let names = self.says(&["config", "--get", "push.default"]).await;
-        if retargets && names.iter().any(|name| OTHER_NAMES.contains(&name.as_str())) {
-            return Some("it is not known which branch of the remote it pushes to".to_owned());
-        }
+    /// Settings that make a push send something else than the branch of the same name.
+    async fn elsewhere(&self, is_bare: bool, retargets: bool) -> Option<String> {
+        let settings = self.says(&["config", "--get-regexp", PUSH_SETTINGS]).await;
+        let sends_more = |line: &&String| {
+            let (name, value) = line.split_once(' ').unwrap_or((line.as_str(), "true"));
+            match name {
+                "push.default" if matches!(value, "upstream" | "tracking") => !is_bare || retargets,
+                "push.default" => value == "matching",
+                "push.followtags" => value != "false",
+                _ => true,
+            }
+        };
+        let setting = settings.iter().find(sends_more)?;
+        Some(format!("the setting `{setting}` of git may push something else than the branch"))
+    }
+
+    /// Where a push without a name goes, if that is a protected branch.
+    async fn target(&self) -> Option<String> {
         let target = self.says(&["rev-parse", "--abbrev-ref", "@{push}"]).await;
         let (_, branch) = target.first()?.split_once('/')?;
         is_protected_branch(branch).then(|| format!("it pushes the protected branch `{branch}`"))
