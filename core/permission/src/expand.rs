@@ -110,20 +110,17 @@ pub(crate) struct Variables<'s> {
 /// Commands that run code in this shell, wherever they stand among wrappers.
 const EVALUATORS: [&str; 3] = ["eval", "trap", "source"];
 
-/// Variables that the shell writes itself, so that what the script gives them does not last.
-const WRITTEN_BY_SHELL: [&str; 11] = [
-    "_",
-    "REPLY",
-    "MAPFILE",
-    "OPTARG",
-    "OPTIND",
-    "BASH_REMATCH",
-    "COPROC",
-    "PWD",
-    "OLDPWD",
-    "DIRSTACK",
-    "LINENO",
-];
+/// Whether the shell writes a variable itself, so that what the script gives it does not last.
+/// Source: manual of bash 5.2.
+fn is_written_by_shell(name: &str) -> bool {
+    const NAMES: &str = "_ REPLY MAPFILE OPTARG OPTIND PWD OLDPWD DIRSTACK LINENO FUNCNAME \
+        PIPESTATUS GROUPS HISTCMD RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME SHELLOPTS \
+        SHLVL UID EUID PPID HOSTNAME HOSTTYPE MACHTYPE OSTYPE COLUMNS LINES";
+    NAMES.split(' ').any(|known| known == name)
+        || ["BASH", "COMP_", "COMPREPLY", "COPROC", "READLINE_"]
+            .iter()
+            .any(|begin| name.starts_with(begin))
+}
 
 #[derive(Default)]
 struct Variable<'s> {
@@ -205,8 +202,8 @@ impl<'s> Variables<'s> {
                 }
             }
         }
-        for name in WRITTEN_BY_SHELL {
-            known.entry(name).and_modify(|variable| variable.writes += 2);
+        for (_, variable) in known.iter_mut().filter(|(name, _)| is_written_by_shell(name)) {
+            variable.writes += 2;
         }
         for name in &script.volatile {
             known.entry(name).or_default().writes += 2;

@@ -197,6 +197,9 @@ impl ShellReader<'_> {
             }));
         }
         let rest = &self.text[start..self.position];
+        if subscript && (rest.contains("]=") || rest.contains("]:=")) {
+            self.script.volatile.push(name.to_owned());
+        }
         let evaluates = |b: u8| b.is_ascii_alphabetic() || matches!(b, b'_' | b'$' | b'`');
         if (offset || subscript) && rest.bytes().any(evaluates) {
             self.concern("a subscript or offset is evaluated, and its variables may hold code");

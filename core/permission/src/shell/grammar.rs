@@ -7,6 +7,9 @@ use super::{Function, ScopeKind, Simple, Word};
 /// Words that close or divide a compound command and can start none.
 const CLOSING_WORDS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
+/// Words that start a compound command.
+const COMPOUND: [&str; 8] = ["{", "if", "while", "until", "for", "select", "case", "[["];
+
 /// Operators of `[[ ]]` that evaluate their operands as arithmetic or subscripts.
 const EVALUATING_TESTS: [&str; 8] = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
 
@@ -205,6 +208,11 @@ impl ShellReader<'_> {
                 self.position += "coproc".len();
                 self.open_scope(ScopeKind::Subshell);
                 self.command()?;
+                // The shell writes the variable `NAME` of `coproc NAME [[ … ]]`.
+                let behind = self.script.commands.last().and_then(|last| last.source.get(1));
+                if behind.is_some_and(|word| COMPOUND.contains(&word.as_str())) {
+                    return Err(self.unparsed("a coprocess has a name"));
+                }
             }
             "function" => {
                 self.position += "function".len();

@@ -16,13 +16,7 @@ impl ShellReader<'_> {
         let mut form = AssignmentForm::Plain;
         let mut subscript = None;
         if self.peek() == Some(b'[') {
-            let rest = self.raw_word();
-            let Some(end) = rest.find("]=").or_else(|| rest.find("]+=")) else {
-                self.position = start;
-                return Ok(false);
-            };
-            subscript = Some(rest[1..end].to_owned());
-            self.position += end + 1;
+            subscript = Some(self.subscript()?);
             form = AssignmentForm::Array;
         }
         if self.eat("+=") {
@@ -50,6 +44,17 @@ impl ShellReader<'_> {
         Ok(true)
     }
 
+    /// The text between `[` and `]`. The shell takes quotes, blanks and operators as parts of it.
+    fn subscript(&mut self) -> Parse<String> {
+        let rest = self.raw_word();
+        let text = rest.find(']').map(|end| rest[1..end].to_owned());
+        let Some(text) = text.filter(|text| !text.contains(['\'', '"', '\\', '[', '`'])) else {
+            return Err(self.unparsed("a subscript is not understood"));
+        };
+        self.position += text.len() + 2;
+        Ok(text)
+    }
+
     fn array(&mut self) -> Parse<Word> {
         let mut elements = Builder::default();
         loop {
@@ -67,6 +72,14 @@ impl ShellReader<'_> {
             if !elements.pieces.is_empty() {
                 elements.text(" ");
             }
+            if self.peek() == Some(b'[') {
+                let start = self.position;
+                let subscript = self.subscript()?;
+                if self.starts_with("=") || self.starts_with("+=") {
+                    self.evaluated(&subscript)?;
+                }
+                self.position = start;
+            }
             match self.read_word()? {
                 Word::Literal(text) => elements.text(&text),
                 Word::Pieces(pieces) => elements.pieces.extend(pieces),
@@ -80,6 +93,10 @@ impl ShellReader<'_> {
         let mut named = None;
         if self.eat("{") {
             named = Some(self.name().to_owned()).filter(|name| !name.is_empty());
+            // In front of a redirection, it evaluates the subscript and writes the element.
+            if named.is_some() && self.peek() == Some(b'[') {
+                return Err(self.unparsed("a subscript stands in braces"));
+            }
             if named.is_none() || !self.eat("}") || !matches!(self.peek(), Some(b'<' | b'>')) {
                 self.position = start;
                 return Ok(false);

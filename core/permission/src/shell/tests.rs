@@ -112,6 +112,16 @@ fn what_is_not_understood_is_refused() {
         "a {$,c}d",
         "a ~{b,c}",
         "${\\x}",
+        "a[\"]=\"]=x; b; c=\" # \"",
+        "a[ # ]; b",
+        "a[x\\]=]=1",
+        "a=([\"x\"]=1)",
+        "a {b[$1]}<c",
+        "a {PATH[0]}<c; b",
+        "coproc A [[ x ]]",
+        "coproc A { b; }",
+        "coproc A if b; then c; fi",
+        "coproc A (b)",
     ] {
         assert!(read(text).unparsed.is_some(), "{text:?}");
     }
@@ -140,6 +150,8 @@ fn evaluations_that_can_hide_code_are_concerns() {
         "[[ $x -eq 1 ]]",
         "[[ -v x ]]",
         "a[x]=1",
+        "a=([$1]=1)",
+        "a=(1 [x]+=1)",
         "for ((i=0;;)); do a; done",
     ] {
         assert!(!read(text).concerns.is_empty(), "{text}");
@@ -151,6 +163,7 @@ fn evaluations_that_can_hide_code_are_concerns() {
         "echo ${x:0:2}",
         "[[ 1 -eq 2 ]]",
         "[[ -f x ]]",
+        "a=([0]=x [a-z]*); a[1]=2",
     ] {
         assert_eq!(read(text).concerns, [], "{text}");
     }

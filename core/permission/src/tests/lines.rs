@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn assert_decisions(context: &Context, lines: &[(&str, Decision)]) {
+pub(super) fn assert_decisions(context: &Context, lines: &[(&str, Decision)]) {
     let found = lines.iter().map(|(line, _)| (*line, decide(&Call::shell(line), context).decision));
     let (found, expected): (Vec<_>, Vec<_>) =
         found.zip(lines.iter().copied()).filter(|(found, expected)| found != expected).unzip();

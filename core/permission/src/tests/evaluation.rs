@@ -1,0 +1,29 @@
+//! Lines in which the shell evaluates, writes or repeats more than their words show.
+
+use super::lines::assert_decisions;
+use super::*;
+
+#[test]
+fn what_the_shell_reads_as_a_subscript_or_writes_itself_is_not_taken_for_text() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("declare -A a; a[\"]=\"]=x; sh evil.sh; b=\" # \"", Decision::Ask),
+            ("set -- 'y[$(touch pwn)]'; a=([$1]=1)", Decision::Ask),
+            ("set -- 'y[$(touch pwn)]'; echo {a[$1]}<README.md", Decision::Ask),
+            ("echo {PATH[0]}<README.md; ls", Decision::Ask),
+            ("PATH() { :; }; coproc PATH [[ x ]]; ls", Decision::Ask),
+            ("echo \"${CDPATH[0]:=..}\"; cd tmp && touch pwn", Decision::Ask),
+            ("x=; echo \"${x[0]:=../../}\"; touch \"${x}pwn\"", Decision::Ask),
+            ("x=; echo \"${x[0]=../../}\"; touch \"${x}pwn\"", Decision::Ask),
+            ("a=(1 2); a[0]=3; echo \"${a[0]}\" \"${a[1]:-3=4}\"", Decision::Allow),
+            ("FUNCNAME=README.md; .env() { cat $FUNCNAME; }; .env", Decision::Ask),
+            ("BASH_COMMAND=README.md; cat $BASH_COMMAND", Decision::Ask),
+            ("PIPESTATUS=README.md; cat $PIPESTATUS", Decision::Ask),
+            ("GROUPS=README.md; cat $GROUPS", Decision::Ask),
+            ("COMP_LINE=README.md; cat $COMP_LINE", Decision::Ask),
+            ("COPROC_PID=README.md; cat $COPROC_PID", Decision::Ask),
+            ("COMPONENT=README.md; cat $COMPONENT", Decision::Allow),
+        ],
+    );
+}
