@@ -187,6 +187,7 @@ const XARGS_PLAIN: [&str; 12] = [
 pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args;
     let mut mark = None;
+    let mut counts = false;
     while let [first, rest @ ..] = args {
         let text = first.text.as_str();
         if text == "--" {
@@ -196,6 +197,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         if !text.starts_with('-') && !first.opaque_start() {
             break;
         }
+        counts |= text.starts_with("--max-") || counts_words(text);
         if XARGS_VALUES.contains(&text) {
             pattern_value(judge, parsed, rest);
             if matches!(text, "-I" | "-J" | "--replace-str") {
@@ -229,10 +231,17 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
         _ => args.to_vec(),
     };
-    if mark.is_none() {
+    // With a number of words or lines, GNU xargs forgets the mark and appends the words.
+    if mark.is_none() || counts {
         command.push(unknown_words());
     }
     judge.command(&command, None);
+}
+
+/// `-n9`, `-L 2`, `-l`, `-0n9`: each command gets a number of words or lines.
+fn counts_words(text: &str) -> bool {
+    let letters = text.strip_prefix('-').unwrap_or_default();
+    letters.trim_start_matches(['0', 'r', 't', 'x', 'p', 'o']).starts_with(['n', 'L', 'l'])
 }
 
 /// `-0r`, `-n1`, `-0n10`, `-P4`: letters without value, then perhaps one with a number.

@@ -27,3 +27,20 @@ fn what_the_shell_reads_as_a_subscript_or_writes_itself_is_not_taken_for_text() 
         ],
     );
 }
+
+#[test]
+fn xargs_that_counts_words_appends_them_although_it_has_a_mark() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("ls | xargs -I{} find y", Decision::Allow),
+            ("ls | xargs -I{} -n9 find y", Decision::Ask),
+            ("ls | xargs -I{} -L2 find y", Decision::Ask),
+            ("ls | xargs -I{} -0n 9 find y", Decision::Ask),
+            ("ls | xargs -I{} --max-args 9 find y", Decision::Ask),
+            ("ls | xargs -I{} --max-lines=2 find y", Decision::Ask),
+            ("ls | xargs -I{} -l find y", Decision::Ask),
+            ("ls | xargs -I{} -P4 wc -l src/a.rs", Decision::Allow),
+        ],
+    );
+}
