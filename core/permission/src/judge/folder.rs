@@ -26,8 +26,17 @@ pub(super) struct Moves {
     made: Vec<String>,
     /// Some code runs at any later time: a trap.
     pub deferred: bool,
+    /// A `popd` was judged, which may lead to wherever another command leads.
+    returns: bool,
     /// A function has the name of a command that changes the folder.
     shadowed: bool,
+}
+
+impl Moves {
+    /// How many folders commands may lead to.
+    fn known(&self) -> usize {
+        self.made.iter().collect::<BTreeSet<_>>().len()
+    }
 }
 
 /// The variables of a script.
@@ -66,6 +75,8 @@ pub(super) struct FolderChanges<'s> {
     changes: BTreeMap<usize, Vec<String>>,
     /// Commands with code that runs at any later time.
     deferred: BTreeSet<usize>,
+    /// Commands with a `popd`, and how many folders were known when they were judged.
+    returns: BTreeMap<usize, usize>,
     shadowed: bool,
 }
 
@@ -77,6 +88,7 @@ impl<'s> FolderChanges<'s> {
             judged: vec![Vec::new(); script.commands.len()],
             changes: BTreeMap::new(),
             deferred: BTreeSet::new(),
+            returns: BTreeMap::new(),
             shadowed: false,
         }
     }
@@ -204,11 +216,16 @@ impl Judge<'_> {
         found.truncate(limits::SHELL_FOLDERS);
         let begin = self.places.cwd.clone();
         let outer = std::mem::take(&mut self.moves.deferred);
+        let outer_returns = std::mem::take(&mut self.moves.returns);
+        let known = self.moves.known();
+        let has_changed = folders.returns.get(&index).is_some_and(|before| *before != known);
         for cwd in found {
-            if folders.judged[index].contains(&cwd) {
+            let is_new = !folders.judged[index].contains(&cwd);
+            if is_new {
+                folders.judged[index].push(cwd.clone());
+            } else if !has_changed {
                 continue;
             }
-            folders.judged[index].push(cwd.clone());
             let mark = self.moves.made.len();
             let variables = values.of(cwd == folders.begin && !self.seen.lost);
             self.go(cwd);
@@ -225,6 +242,10 @@ impl Judge<'_> {
             folders.deferred.insert(index);
         }
         self.moves.deferred |= outer;
+        if self.moves.returns {
+            folders.returns.insert(index, self.moves.known());
+        }
+        self.moves.returns |= outer_returns;
         is_complete
     }
 
@@ -286,6 +307,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let rule = || Rule::Path(PathRule::Outside);
     if parsed.name == "popd" && parsed.args.is_empty() {
         // Back to where any `pushd` was.
+        judge.moves.returns = true;
         let first = judge.context.places.cwd.clone();
         let known: BTreeSet<String> = judge.moves.made.iter().cloned().chain([first]).collect();
         if judge.moves.made.is_empty() || known.len() > limits::SHELL_FOLDERS {

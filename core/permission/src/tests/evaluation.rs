@@ -44,3 +44,20 @@ fn xargs_that_counts_words_appends_them_although_it_has_a_mark() {
         ],
     );
 }
+
+#[test]
+fn popd_that_runs_again_leads_to_what_pushd_behind_it_keeps() {
+    let line = "pushd src; for i in 1 2; do cd /srv/repo/src && popd && echo x > workflows/ci.yml; \
+                cd /srv/repo/.github && pushd /srv/repo/src; done";
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            (line, Decision::Ask),
+            (
+                "pushd src; f() { popd; echo x > workflows/ci.yml; }; pushd .github; pushd /srv/repo/src; f",
+                Decision::Ask,
+            ),
+            ("pushd src && ls && popd && ls", Decision::Allow),
+        ],
+    );
+}
