@@ -266,11 +266,18 @@ pub(super) fn keeps_functions(script: &ParsedShell) -> bool {
     let is_literal = |word: &Word| word.as_literal().is_some();
     let evaluates = |word: &Word| {
         let text = word.as_literal();
-        text.is_some_and(|text| matches!(text, "eval" | "trap" | "command" | "builtin"))
+        text.is_some_and(|text| matches!(text, "eval" | "trap"))
+    };
+    let selects = |word: &Word| matches!(word.as_literal(), Some("command" | "builtin"));
+    // Quotes and expansions may make another word of it when it is evaluated.
+    let is_plain = |word: &Word| {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b" _-./:;&|=".contains(&b);
+        word.as_literal().is_some_and(|text| text.bytes().all(plain))
     };
     let is_known = |words: &[Word]| {
         words.first().is_none_or(is_literal)
-            && (!words.iter().any(evaluates) || words.iter().all(is_literal))
+            && (!words.iter().any(selects) || words.iter().all(is_literal))
+            && (!words.iter().any(evaluates) || words.iter().all(is_plain))
     };
     script.commands.iter().all(|simple| {
         let mut literals = simple.words.iter().filter_map(Word::as_literal);

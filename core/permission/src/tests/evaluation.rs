@@ -61,3 +61,17 @@ fn popd_that_runs_again_leads_to_what_pushd_behind_it_keeps() {
         ],
     );
 }
+
+#[test]
+fn a_function_does_not_count_where_code_may_remove_it() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("frob() { :; }; eval 'uns\\et -f frob'; frob .env", Decision::Ask),
+            ("frob() { :; }; eval \"uns''et -f frob\"; frob .env", Decision::Ask),
+            ("frob() { :; }; trap 'uns\\et -f frob' DEBUG; frob .env", Decision::Ask),
+            ("frob() { :; }; builtin eval 'uns\\et -f frob'; frob .env", Decision::Ask),
+            ("frob() { :; }; eval 'frob a; ls'; trap 'frob b' EXIT", Decision::Allow),
+        ],
+    );
+}
