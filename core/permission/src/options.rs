@@ -35,7 +35,8 @@ struct OptionReader<'p> {
     next: usize,
     /// Whether `--` has ended the options.
     ended: bool,
-    /// Whether a pattern came before, so that what follows may be a later operand than it seems.
+    /// Whether what follows may be another operand than it seems: a pattern came before, or an option
+    /// that may have taken a word.
     shifts: bool,
 }
 
@@ -226,7 +227,11 @@ impl<'p> OptionReader<'p> {
             let found = self.parsed.program.option(first);
             if let Some((flag, name)) = found.filter(|(flag, _)| flag.takes != Takes::Nothing) {
                 let value = part(arg, &text[first.len()..]);
+                self.attached(arg, flag, &value);
                 self.flagged(flag, name, Some(value));
+            } else if first.ends_with([HOLE, '*', '?', '[']) && arg.known().is_none() {
+                self.shifts = true;
+                self.parsed.found.push(ArgFinding::PossibleOption(arg));
             }
             return;
         }
@@ -246,11 +251,29 @@ impl<'p> OptionReader<'p> {
                 Takes::Nothing => self.flagged(flag, full, None),
                 Takes::Value(_) | Takes::Attached(_) | Takes::NamedValue(_) => {
                     let value = (!rest.is_empty()).then(|| part(arg, rest));
+                    if let Some(value) = &value {
+                        self.attached(arg, flag, value);
+                    }
                     return self.flagged(flag, full, value);
                 }
             }
         }
     }
+
+    /// Notes a value behind the letter of its option that may turn out empty: the option takes the next
+    /// word then, and what follows is read otherwise.
+    fn attached(&mut self, arg: &'p Arg, flag: &Flag, value: &Arg) {
+        let takes_next = matches!(flag.takes, Takes::Value(_) | Takes::NamedValue(_));
+        if takes_next && self.next < self.parsed.args.len() && may_be_empty(value) {
+            self.shifts = true;
+            self.parsed.found.push(ArgFinding::PossibleOption(arg));
+        }
+    }
+}
+
+/// Whether a value may be empty: all of it is not known, or is a pattern that matches nothing as well.
+pub(super) fn may_be_empty(value: &Arg) -> bool {
+    value.known().is_none() && value.text.chars().all(|c| matches!(c, HOLE | '*'))
 }
 
 /// Whether there is anything to judge about a word of this role.

@@ -301,7 +301,7 @@ pub(crate) enum ArgFinding<'p> {
     PossibleOption(&'p Arg),
     /// Words that are not known, in place of an option's value: more than one may come of them.
     UnquotedValue,
-    /// A pattern in front of a command, which may begin with one of the names that match.
+    /// A word in front of a command that is not known, so that the command may begin elsewhere.
     UnknownCommand,
     /// An option that matters, where another word is expected: after `--`, or in place of a
     /// value. Programs do not agree on how to take it.

@@ -35,7 +35,7 @@ impl Judge<'_> {
                 ArgFinding::UnknownCommand => {
                     self.ask(
                         parsed,
-                        "gets a pattern in front of its command, which may name another",
+                        "gets a word in front of its command that is not known, so that it may be another",
                     );
                 }
                 ArgFinding::MisplacedOption(name) => self.add(Finding::ask(

@@ -105,6 +105,7 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 args = rest.get(1..).unwrap_or_default();
             }
             text if text.starts_with("--unset=") || (text.starts_with("-u") && text.len() > 2) => {
+                unknown_value(judge, parsed, first);
                 args = rest;
             }
             "-S" | "--split-string" | "-C" | "--chdir" | "-P" | "-a" => {
@@ -143,6 +144,14 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// the command.
 fn pattern_value(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, rest: &[Arg]) {
     if rest.first().is_some_and(|value| matches!(value.shape, Shape::Pattern | Shape::Splits)) {
+        judge.ask(parsed, "gets words in front of its command that are not known");
+    }
+}
+
+/// Asks about an option's word that is not known: it may become several words, or have an empty value, so
+/// that the option takes the next word.
+fn unknown_value(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, option: &Arg) {
+    if option.known().is_none() {
         judge.ask(parsed, "gets words in front of its command that are not known");
     }
 }
@@ -201,6 +210,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         if XARGS_VALUES.contains(&text) {
             pattern_value(judge, parsed, rest);
             if matches!(text, "-I" | "-J" | "--replace-str") {
+                rest.iter().take(1).for_each(|mark| unknown_value(judge, parsed, mark));
                 mark = rest.first().map(|arg| arg.text.clone());
             }
             if matches!(text, "-a" | "--arg-file")
@@ -211,6 +221,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             args = rest.get(1..).unwrap_or_default();
             continue;
         }
+        unknown_value(judge, parsed, first);
         match text {
             "-i" | "--replace" => mark = Some("{}".to_owned()),
             _ if text.starts_with("-I") => mark = Some(text[2..].to_owned()),

@@ -514,6 +514,42 @@ fn a_pattern_of_a_program_may_name_a_secret() {
 }
 
 #[test]
+fn an_option_takes_the_next_word_where_the_value_behind_it_is_empty() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("env -u\"$1\" cat sh evil.sh", Decision::Ask),
+            ("env -u$1 cat a", Decision::Ask),
+            ("env -u* cat sh evil.sh", Decision::Ask),
+            ("exec -a\"$1\" cat sh evil.sh", Decision::Ask),
+            ("exec -a* cat sh evil.sh", Decision::Ask),
+            ("nice -n\"$1\" cat sh evil.sh", Decision::Ask),
+            ("nice \"-$1\" cat sh evil.sh", Decision::Ask),
+            ("timeout -k\"$1\" 5 cat 1 sh evil.sh", Decision::Ask),
+            ("ls | xargs -I\"$1\" cat sh cat", Decision::Ask),
+            ("ls | xargs -I \"$1\" cat sh cat", Decision::Ask),
+            ("ls | xargs -I* cat sh cat", Decision::Ask),
+            ("awk -F\"$1\" -v -f evil.awk README.md", Decision::Ask),
+            ("awk -F* -v -f evil.awk README.md", Decision::Ask),
+            ("git grep -e\"$1\" -e -Osh", Decision::Ask),
+            ("git log -S\"$1\" -S --output=../h/x", Decision::Ask),
+            ("git commit -m\"$1\" -m -n", Decision::Ask),
+            ("paste -d\"$1\" -d .env", Decision::Ask),
+            ("grep -v -e\"$1\" -e .env", Decision::Ask),
+            ("rg -e\"$1$2\" -e .env", Decision::Ask),
+            ("git commit -m \"$1\" a.rs", Decision::Allow),
+            ("git commit -m\"fix: $1\" a.rs", Decision::Allow),
+            ("git commit -am\"$1\"", Decision::Allow),
+            ("grep -e\"$1.rs\" a.txt", Decision::Allow),
+            ("grep --regexp=\"$1\" a.txt", Decision::Allow),
+            ("env -uX cat a", Decision::Allow),
+            ("ls | xargs -I% cat src/a.rs", Decision::Allow),
+            ("x=b; grep -e\"$x\" a.txt", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
 fn what_find_finds_may_be_counted() {
     assert_decisions(
         &Context::new("/srv/repo"),
