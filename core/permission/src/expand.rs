@@ -3,13 +3,13 @@
 //! Two answers are kept apart: what is *certain* (which alone can allow) and a *guess* at
 //! what an unknown part probably is (which can only forbid).
 
+mod braces;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
+use braces::braces;
 use onloop_syntax::text::says_secret;
-
-/// Most braces in one word; they nest, and each costs a stack frame.
-const BRACE_GROUPS: usize = 16;
 
 /// Stands for text that is not known. The byte itself cannot occur in an argument.
 pub(crate) const HOLE: char = '\0';
@@ -200,6 +200,11 @@ impl<'s> Variables<'s> {
                     // `printf` and `wait` ask where a word may be their option.
                     None => rewritten |= !matches!(writer, "printf" | "wait"),
                 }
+                // `read -rax` names `x`.
+                let letters = word.as_literal().filter(|text| text.starts_with('-'));
+                for (at, _) in letters.into_iter().flat_map(|l| l.match_indices(['a', 'p', 'v'])) {
+                    known.entry(&letters.unwrap_or_default()[at + 1..]).or_default().writes += 2;
+                }
             }
         }
         for (_, variable) in known.iter_mut().filter(|(name, _)| is_written_by_shell(name)) {
@@ -260,6 +265,11 @@ impl<'s> Variables<'s> {
                 break;
             }
         }
+    }
+
+    /// Whether some variable gets the value of a secret.
+    pub(crate) fn hold_secrets(&self) -> bool {
+        !self.secrets.is_empty()
     }
 
     fn value(&self, name: &str, at: usize, bindings: &[Binding<'_>]) -> Value {
@@ -411,7 +421,7 @@ impl<'s> Variables<'s> {
         let mut out = Joined::default();
         for piece in pieces {
             match piece {
-                Piece::Text(text) => out.push(text),
+                Piece::Text(text) => out.quoted(text),
                 Piece::Wildcard(c) => {
                     out.wildcards.push(*c);
                     out.push(c.encode_utf8(&mut [0; 4]));
@@ -431,10 +441,10 @@ impl<'s> Variables<'s> {
                     out.secret |= self.is_secret(name, index);
                     match self.value(name, index, bindings) {
                         Value::Known(text) => {
-                            let splits =
-                                text.is_empty() || text.contains([' ', '\t', '\n', '*', '?', '[']);
+                            let splits = text.is_empty()
+                                || text.contains([' ', '\t', '\n', '*', '?', '[', ']']);
                             out.splits |= splits && !quoted;
-                            out.push(&text);
+                            out.quoted(&text);
                         }
                         Value::Matching(pattern) => {
                             // A name that matches may have blanks in it.
@@ -470,6 +480,8 @@ struct Joined {
     text: String,
     guess: String,
     wildcards: String,
+    /// Where a `]` stands in the text that closes no bracket.
+    literal_ends: Vec<usize>,
     holes: bool,
     splits: bool,
     secret: bool,
@@ -481,6 +493,13 @@ impl Joined {
         self.guess.push_str(text);
     }
 
+    /// Adds text of which no character is a wildcard.
+    fn quoted(&mut self, text: &str) {
+        let begin = self.text.len();
+        self.literal_ends.extend(text.match_indices(']').map(|(at, _)| begin + at));
+        self.push(text);
+    }
+
     fn hole(&mut self, guess: Option<&str>, quoted: bool) {
         self.text.push(HOLE);
         self.guess.push_str(guess.unwrap_or_default());
@@ -488,7 +507,7 @@ impl Joined {
         self.splits |= !quoted;
     }
 
-    fn finish(self) -> Arg {
+    fn finish(mut self) -> Arg {
         let pattern = self.wildcards.contains(['*', '?'])
             || (self.wildcards.contains('[') && self.wildcards.contains(']'));
         let shape = match (self.splits, self.holes, pattern) {
@@ -497,82 +516,10 @@ impl Joined {
             (false, false, true) => Shape::Pattern,
             (false, false, false) => Shape::Exact,
         };
+        if shape == Shape::Pattern {
+            self.literal_ends.iter().rev().for_each(|at| self.text.insert(*at, '\\'));
+        }
         let guess = (self.holes && self.guess != self.text).then_some(self.guess);
         Arg { text: self.text, shape, guess, secret: self.secret }
     }
-}
-
-/// The words that the braces in `pieces` make; `None` when there are more than `limit`.
-fn braces(pieces: &[Piece], limit: usize) -> Option<Vec<Vec<Piece>>> {
-    let groups = pieces.iter().filter(|piece| **piece == Piece::BraceOpen).count();
-    if groups > BRACE_GROUPS {
-        return None;
-    }
-    let Some((open, close)) = first_group(pieces) else {
-        return Some(vec![pieces.to_vec()]);
-    };
-    let (head, inner, tail) = (&pieces[..open], &pieces[open + 1..close], &pieces[close + 1..]);
-    let mut words = Vec::new();
-    for choice in choices(inner)? {
-        let mut word = head.to_vec();
-        word.extend(choice);
-        word.extend_from_slice(tail);
-        words.extend(braces(&word, limit)?);
-        if words.len() > limit {
-            return None;
-        }
-    }
-    Some(words)
-}
-
-/// The first brace group that expands: it has a comma or a range.
-fn first_group(pieces: &[Piece]) -> Option<(usize, usize)> {
-    for (open, _) in pieces.iter().enumerate().filter(|(_, p)| **p == Piece::BraceOpen) {
-        let mut depth = 0;
-        let mut expands = false;
-        for (at, piece) in pieces.iter().enumerate().skip(open + 1) {
-            match piece {
-                Piece::BraceOpen => depth += 1,
-                Piece::BraceClose if depth > 0 => depth -= 1,
-                Piece::BraceClose if expands => return Some((open, at)),
-                Piece::BraceClose => break,
-                Piece::BraceComma if depth == 0 => expands = true,
-                Piece::Text(text) if depth == 0 => expands |= text.contains(".."),
-                _ => {}
-            }
-        }
-    }
-    None
-}
-
-fn choices(inner: &[Piece]) -> Option<Vec<Vec<Piece>>> {
-    let mut choices = vec![Vec::new()];
-    let mut depth = 0;
-    for piece in inner {
-        match piece {
-            Piece::BraceComma if depth == 0 => {
-                choices.push(Vec::new());
-                continue;
-            }
-            Piece::BraceOpen => depth += 1,
-            Piece::BraceClose => depth -= 1,
-            _ => {}
-        }
-        choices.last_mut()?.push(piece.clone());
-    }
-    match (choices.len(), inner) {
-        (1, [Piece::Text(range)]) => Some(number_range(range)?),
-        (1, _) => None,
-        _ => Some(choices),
-    }
-}
-
-fn number_range(range: &str) -> Option<Vec<Vec<Piece>>> {
-    let (from, to) = range.split_once("..")?;
-    let (from, to) = (from.parse::<i32>().ok()?, to.parse::<i32>().ok()?);
-    if from.abs_diff(to) as usize >= EXPANSIONS {
-        return None;
-    }
-    let number = |n: i32| vec![Piece::Text(n.to_string())];
-    Some((from.min(to)..=from.max(to)).map(number).collect())
 }

@@ -29,7 +29,7 @@ use super::programs::{self, Class};
 use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind, Word};
 use super::verdict::{Decision, Finding, Rule, Worst};
 use entry::{ParsedArgs, ProgramEntry};
-use onloop_syntax::limits;
+use onloop_syntax::{limits, text::says_secret};
 use std::borrow::Cow;
 
 /// Collects findings about one call.
@@ -40,6 +40,9 @@ pub(super) struct Judge<'c> {
     pub places: Cow<'c, Places>,
     seen: line::Seen,
     secret_mentioned: bool,
+    /// A variable gets the value of a secret, and code within the line's words uses variables.
+    secret_set: bool,
+    rereads_variables: bool,
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
@@ -98,6 +101,8 @@ impl<'c> Judge<'c> {
             places: Cow::Borrowed(&context.places),
             seen: line::Seen::default(),
             secret_mentioned: false,
+            secret_set: false,
+            rereads_variables: false,
             worst: Worst::default(),
             commands: Vec::new(),
             depth: 0,
@@ -144,6 +149,9 @@ impl<'c> Judge<'c> {
 
     /// What was found, and every command that was looked at.
     pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
+        if self.secret_set && self.rereads_variables {
+            self.shows_secret();
+        }
         self.conclude();
         let finding = self.worst.into_finding();
         let finding = finding.map(|found| {
@@ -177,8 +185,14 @@ impl<'c> Judge<'c> {
         self.depth += 1;
         let script = shell::read(text);
         self.script(&script);
-        self.seen.secret_variable |= line::has_secret_variable(text);
-        if self.seen.traces && self.seen.secret_variable {
+        let is_within = self.depth > 1;
+        // `select` prints the words that it is for.
+        let has_loop = script.scopes.iter().any(|s| matches!(s.kind, ScopeKind::For { .. }));
+        let lists = has_loop && text.contains("select");
+        let has_secret = line::has_secret_variable(text);
+        self.rereads_variables |= is_within && text.contains('$');
+        self.seen.secret_variable |= has_secret;
+        if self.seen.traces && self.seen.secret_variable || has_secret && (is_within || lists) {
             self.shows_secret();
         }
         self.depth -= 1;
@@ -239,6 +253,7 @@ impl<'c> Judge<'c> {
         let home = self.places.home().to_owned();
         let temporary = self.context.places.own_temporary.as_deref();
         let values = folder::Values::new(script, &begin, &home, temporary);
+        self.secret_set |= values.of(true).hold_secrets();
         let mut folders = folder::FolderChanges::new(script, &begin);
         let outer = self.functions.len();
         let keeps_functions = line::keeps_functions(script);
@@ -254,6 +269,10 @@ impl<'c> Judge<'c> {
                 let value = variables.single(&assignment.value, index);
                 let scope = scope_of(&simple.words);
                 self.assignment(&assignment.name, &value, scope);
+                let name = assignment.name.as_str();
+                if value.secret && may_show(name, !simple.words.is_empty()) {
+                    self.shows_secret();
+                }
                 if assignment.form == AssignmentForm::Array {
                     self.latent_code(&value);
                 }
@@ -550,6 +569,13 @@ impl<'c> Judge<'c> {
 fn is_containable(parsed: &ParsedArgs<'_>) -> bool {
     let program = parsed.name.split(' ').next();
     parsed.program.class.is_containable() && !matches!(program, Some("onloop" | "hotl-rt"))
+}
+
+/// Whether a variable is one whose value may be shown: prompts and what git records, and what a command
+/// gets under a name that does not say that it is secret.
+fn may_show(name: &str, is_prefix: bool) -> bool {
+    let is_prompt = matches!(name, "PS0" | "PS1" | "PS2" | "PS3" | "PS4");
+    is_prompt || name.starts_with("GIT_") || is_prefix && !says_secret(name)
 }
 
 /// How an assignment in front of these words reaches programs.

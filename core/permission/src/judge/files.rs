@@ -359,16 +359,39 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.add(Finding { containable: named, ..Finding::ask(rule, reason).for_good() });
 }
 
+/// Common names of files that have no dot, and the standard input.
+const FILES_WITHOUT_DOT: [&str; 12] = [
+    "Makefile",
+    "GNUmakefile",
+    "makefile",
+    "Dockerfile",
+    "Containerfile",
+    "Jenkinsfile",
+    "LICENSE",
+    "README",
+    "CHANGELOG",
+    "NOTICE",
+    "Gemfile",
+    "-",
+];
+
 /// diff: of two folders it shows every file that differs, those with secret names included.
 pub(crate) fn diff(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let is_folder = |arg: &&Arg| {
         let text = arg.guessed();
         matches!(paths::file_name(text), "" | "." | "..") || text.contains(['*', '?', '['])
     };
+    // A name without a dot is as likely one of a folder, unless it is a common one of a file.
+    let may_be_folder = |arg: &&Arg| {
+        let (text, name) = (arg.guessed(), paths::file_name(arg.guessed()));
+        let is_file = text.starts_with("/dev/") || FILES_WITHOUT_DOT.contains(&name);
+        is_folder(arg) || !name.contains('.') && !is_file
+    };
     let whole = parsed.has(&["-r", "--recursive", "-N", "--new-file", "--unidirectional-new-file"]);
     let files = parsed.operands.iter().copied();
-    let mut files = files.chain(parsed.values(&["--from-file", "--to-file"]));
-    if whole || files.any(|file| is_folder(&file)) {
+    let files: Vec<&Arg> = files.chain(parsed.values(&["--from-file", "--to-file"])).collect();
+    if whole || files.iter().any(is_folder) || files.iter().filter(|f| may_be_folder(f)).count() > 1
+    {
         judge.ask_held(parsed, "compares folders, with all that is in them");
     }
 }
