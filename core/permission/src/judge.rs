@@ -185,14 +185,12 @@ impl<'c> Judge<'c> {
         self.depth += 1;
         let script = shell::read(text);
         self.script(&script);
-        let is_within = self.depth > 1;
+        self.rereads_variables |= self.depth > 1 && text.contains('$');
+        self.seen.secret_variable |= line::has_secret_variable(text);
         // `select` prints the words that it is for.
         let has_loop = script.scopes.iter().any(|s| matches!(s.kind, ScopeKind::For { .. }));
-        let lists = has_loop && text.contains("select");
-        let has_secret = line::has_secret_variable(text);
-        self.rereads_variables |= is_within && text.contains('$');
-        self.seen.secret_variable |= has_secret;
-        if self.seen.traces && self.seen.secret_variable || has_secret && (is_within || lists) {
+        let lists = has_loop && text.contains("select") && self.secret_set;
+        if self.seen.traces && self.seen.secret_variable || lists {
             self.shows_secret();
         }
         self.depth -= 1;
@@ -253,7 +251,13 @@ impl<'c> Judge<'c> {
         let home = self.places.home().to_owned();
         let temporary = self.context.places.own_temporary.as_deref();
         let values = folder::Values::new(script, &begin, &home, temporary);
-        self.secret_set |= values.of(true).hold_secrets();
+        if values.of(true).hold_secrets() {
+            self.secret_set = true;
+            // What is around this code may show the variable.
+            if self.depth > 1 {
+                self.shows_secret();
+            }
+        }
         let mut folders = folder::FolderChanges::new(script, &begin);
         let outer = self.functions.len();
         let keeps_functions = line::keeps_functions(script);
