@@ -375,17 +375,20 @@ const FILES_WITHOUT_DOT: [&str; 12] = [
     "-",
 ];
 
+/// Whether a word may be a folder. A name without a dot is as likely one, unless it is a common one of a
+/// file.
+fn may_be_folder(arg: &Arg) -> bool {
+    let (text, name) = (arg.guessed(), paths::file_name(arg.guessed()));
+    let is_file = text.starts_with("/dev/") || FILES_WITHOUT_DOT.contains(&name);
+    let is_plain = name.trim_matches('.').contains('.') && !text.contains(['*', '?', '[']);
+    !is_plain && !is_file
+}
+
 /// diff: of two folders it shows every file that differs, those with secret names included.
 pub(crate) fn diff(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let is_folder = |arg: &&Arg| {
         let text = arg.guessed();
         matches!(paths::file_name(text), "" | "." | "..") || text.contains(['*', '?', '['])
-    };
-    // A name without a dot is as likely one of a folder, unless it is a common one of a file.
-    let may_be_folder = |arg: &&Arg| {
-        let (text, name) = (arg.guessed(), paths::file_name(arg.guessed()));
-        let is_file = text.starts_with("/dev/") || FILES_WITHOUT_DOT.contains(&name);
-        is_folder(arg) || !name.contains('.') && !is_file
     };
     let whole = parsed.has(&["-r", "--recursive", "-N", "--new-file", "--unidirectional-new-file"]);
     let files = parsed.operands.iter().copied();
@@ -492,6 +495,9 @@ pub(crate) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     for file in files.iter().filter(|_| packs) {
         judge.consider(judge.places.judge(file, Access::Read));
+    }
+    if packs && files.iter().any(may_be_folder) {
+        judge.ask_held(parsed, "packs folders, with all that is in them");
     }
     if letters.contains('x') {
         judge.classified(Class::Changes, parsed);
