@@ -39,9 +39,9 @@ impl ShellReader<'_> {
             }
             Some(b @ (b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!')) => {
                 self.position += 1;
-                // A number is one word, quoted or not.
+                // A number is one word, quoted or not; `"$@"` is as many as there are.
                 let number = matches!(b, b'#' | b'?' | b'$' | b'!');
-                word.pieces.push(Piece::Unknown { quoted: quoted || number });
+                word.pieces.push(Piece::Unknown { quoted: number || quoted && b != b'@' });
                 Ok(())
             }
             _ => {
@@ -122,6 +122,8 @@ impl ShellReader<'_> {
             bare = false;
             self.position += 1;
         }
+        let begin = self.position;
+        let counts = self.text[..begin].ends_with("{#");
         let name = self.name().to_owned();
         if name.is_empty() {
             bare = false;
@@ -141,6 +143,10 @@ impl ShellReader<'_> {
         let tells = !self.starts_with(":+") && !self.starts_with("+");
         let fails = self.starts_with(":?") || self.starts_with("?");
         let inner = self.braced_rest(&name, quoted)?;
+        let inside = &self.text[begin..self.position];
+        let names = inside.strip_prefix(&name) == Some("@}");
+        let is_list = names || inside.starts_with('@') || inside.contains("[@]");
+        let quoted = quoted && (counts || !is_list);
         if fails && !inner.is_empty() {
             self.concern("an expansion that fails prints the variables in its message");
         }

@@ -168,3 +168,21 @@ fn evaluations_that_can_hide_code_are_concerns() {
         assert_eq!(read(text).concerns, [], "{text}");
     }
 }
+
+#[test]
+fn a_quoted_list_is_as_many_words_as_it_has() {
+    let quoted = |word: &str| {
+        let script = read(&format!("echo \"{word}\""));
+        let Word::Pieces(pieces) = &script.commands[0].words[1] else { panic!("{word}") };
+        pieces.iter().all(|piece| match piece {
+            Piece::Unknown { quoted } | Piece::Derived { quoted, .. } => *quoted,
+            _ => true,
+        })
+    };
+    for word in ["$@", "${@}", "${a[@]}", "${a[@]:1}", "${!x@}", "x${@:2}y"] {
+        assert!(!quoted(word), "{word}");
+    }
+    for word in ["$*", "${#a[@]}", "${x#*@}", "$1", "${a[1]}", "${a[*]}"] {
+        assert!(quoted(word), "{word}");
+    }
+}
