@@ -5,7 +5,7 @@ use super::{Examined, Judge};
 use crate::expand::{Arg, Shape};
 use crate::paths::{Access, file_name, mentions_secret};
 use crate::programs::Class;
-use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
+use crate::shell::{self, ParsedShell, Scope, ScopeKind, Simple, Word};
 use crate::verdict::{Decision, Finding, Rule};
 use onloop_syntax::text::says_secret;
 
@@ -263,26 +263,41 @@ fn keeps_secret(name: &str, args: &[Arg]) -> bool {
 /// Whether the functions of a script are certainly there where it calls them: it removes none, and runs no
 /// built-in command that only its variables name.
 pub(super) fn keeps_functions(script: &ParsedShell) -> bool {
-    let is_literal = |word: &Word| word.as_literal().is_some();
-    let evaluates = |word: &Word| {
-        let text = word.as_literal();
-        text.is_some_and(|text| matches!(text, "eval" | "trap"))
-    };
-    let selects = |word: &Word| matches!(word.as_literal(), Some("command" | "builtin"));
-    // Quotes and expansions may make another word of it when it is evaluated.
-    let is_plain = |word: &Word| {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b" _-./:;&|=".contains(&b);
-        word.as_literal().is_some_and(|text| text.bytes().all(plain))
-    };
-    let is_known = |words: &[Word]| {
-        words.first().is_none_or(is_literal)
-            && (!words.iter().any(selects) || words.iter().all(is_literal))
-            && (!words.iter().any(evaluates) || words.iter().all(is_plain))
-    };
-    script.commands.iter().all(|simple| {
-        let mut literals = simple.words.iter().filter_map(Word::as_literal);
-        is_known(&simple.words) && !literals.any(|text| text.contains("unset"))
+    script.commands.iter().all(|simple| match evaluated(&simple.words) {
+        Some(code) => {
+            let inner = code.as_deref().map(shell::read);
+            keeps_called(simple)
+                && inner.is_some_and(|inner| {
+                    let is_safe = |simple: &Simple| {
+                        keeps_called(simple) && evaluated(&simple.words).is_none()
+                    };
+                    inner.unparsed.is_none() && inner.commands.iter().all(is_safe)
+                })
+        }
+        None => keeps_called(simple),
     })
+}
+
+/// The text that `eval` or `trap` gets; the inner value is `None` where it is not known.
+fn evaluated(words: &[Word]) -> Option<Option<String>> {
+    let at = words.iter().position(|word| matches!(word.as_literal(), Some("eval" | "trap")))?;
+    let texts: Option<Vec<&str>> = words[at + 1..].iter().map(Word::as_literal).collect();
+    let code = |texts: Vec<&str>| {
+        let options = texts.iter().take_while(|text| text.starts_with('-')).count();
+        texts[options..].join(" ")
+    };
+    Some(texts.map(code))
+}
+
+/// Whether a command itself removes no function, as far as its words tell.
+fn keeps_called(simple: &Simple) -> bool {
+    let words = simple.words.as_slice();
+    let is_literal = |word: &Word| word.as_literal().is_some();
+    let selects = |word: &Word| matches!(word.as_literal(), Some("command" | "builtin"));
+    let mut literals = words.iter().filter_map(Word::as_literal);
+    words.first().is_none_or(is_literal)
+        && (!words.iter().any(selects) || words.iter().all(is_literal))
+        && !literals.any(|text| text.contains("unset"))
 }
 
 /// Most functions of which it is looked at what they call.

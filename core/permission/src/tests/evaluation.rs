@@ -71,6 +71,11 @@ fn a_function_does_not_count_where_code_may_remove_it() {
             ("frob() { :; }; eval \"uns''et -f frob\"; frob .env", Decision::Ask),
             ("frob() { :; }; trap 'uns\\et -f frob' DEBUG; frob .env", Decision::Ask),
             ("frob() { :; }; builtin eval 'uns\\et -f frob'; frob .env", Decision::Ask),
+            ("frob() { :; }; eval -- \"uns''et -f frob\"; frob .env", Decision::Ask),
+            ("frob() { :; }; u=unset; eval -- '$u -f frob'; frob .env", Decision::Ask),
+            ("frob() { :; }; u=unset; trap -- '$u -f frob' DEBUG; frob .env", Decision::Ask),
+            ("frob() { :; }; eval eval 'uns\\\\et -f frob'; frob .env", Decision::Ask),
+            ("frob() { :; }; trap 'echo \"$x\"' EXIT; frob a", Decision::Allow),
             ("frob() { :; }; eval 'frob a; ls'; trap 'frob b' EXIT", Decision::Allow),
         ],
     );
