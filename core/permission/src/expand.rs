@@ -428,10 +428,8 @@ impl<'s> Variables<'s> {
                 }
                 Piece::Tilde(user) => match user.as_str() {
                     "" => out.push(self.home),
-                    "+" => match self.cwd {
-                        Some(cwd) => out.push(cwd),
-                        None => out.hole(None, true),
-                    },
+                    // It is what `PWD` holds, which the line may set.
+                    "+" => out.hole(None, true),
                     other => {
                         out.push("~");
                         out.push(other);

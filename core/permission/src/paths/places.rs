@@ -254,6 +254,7 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".replit",
     ".yarn",
     ".pnpmfile.cjs",
+    ".poetry",
     "bunfig.toml",
     ".bazelrc",
     ".sbtopts",

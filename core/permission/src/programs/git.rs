@@ -241,9 +241,7 @@ const HISTORY: &[ProgramEntry] = &[
         .options(&[
             makes_with("--upload-pack --exec -o --server-option", Data, Runs),
             takes("--sort", Data),
-            plain(
-                "-h --heads -t --tags --branches --refs -q --quiet --exit-code --get-url --symref",
-            ),
+            plain("-h --heads -t --tags --branches --refs -q --quiet --exit-code --symref"),
         ])
         .check(git::fetch),
     program("cat-file", Reads, "shows an object")

@@ -101,7 +101,8 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
         program("audit info tag", Fetches, "asks the registry").any_options(),
         program("publish login logout whoami", Publishes, "publishes packages").any_options(),
     ]),
-    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages"),
+    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages")
+        .check(tasks::lists_packages),
     npm("view info show outdated search doctor ping", Fetches, "asks the registry"),
     npm("version pack pkg set-script shrinkwrap", Changes, "changes the package"),
     npm("config get set cache store", Reveals, "shows or changes settings"),

@@ -15,6 +15,7 @@ impl ShellReader<'_> {
             }
             Some(b'"') if !quoted => {
                 self.script.only_bash = true;
+                self.concern("a text is translated by a file, and expanded after that");
                 self.double_quoted(word)
             }
             Some(b'(') if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() => {
@@ -111,7 +112,7 @@ impl ShellReader<'_> {
     /// `${…}`; the position is on the brace.
     fn braced(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
-        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|' | b'(' | b'\\') | None) {
+        if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|' | b'(' | b'\\' | b'}') | None) {
             return Err(self.unparsed("a substitution in `${ }` is not understood"));
         }
         let mut bare = true;

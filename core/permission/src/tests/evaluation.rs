@@ -80,3 +80,22 @@ fn a_function_does_not_count_where_code_may_remove_it() {
         ],
     );
 }
+
+#[test]
+fn what_bash_reads_by_a_file_or_a_written_variable_is_not_known() {
+    let context = Context::new("/srv/repo");
+    for line in [
+        "echo ${}\nperl z.pl\n}",
+        "PWD=~/.ssh; cat ~+/config",
+        "PWD=..; touch ~+/f",
+        "TEXTDOMAIN=x; TEXTDOMAINDIR=q\necho $\"hi\"",
+        "pnpm list",
+        "pnpm --version",
+        "poetry --help",
+        "git ls-remote --get-url",
+        "echo x > .poetry/plugins/e.pth",
+    ] {
+        assert_ne!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+    assert_eq!(decide(&Call::shell("npm ls"), &context).decision, Decision::Allow);
+}
