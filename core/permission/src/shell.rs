@@ -63,7 +63,7 @@ pub struct Simple {
     pub list: usize,
     /// Executed only if everything before it in its list succeeded.
     pub after_success: bool,
-    /// Not part of a pipeline, and not negated: if it fails, its list goes on as after a failure.
+    /// Not part of a pipeline, and not negated: what follows `&&` runs only if it succeeded.
     pub alone: bool,
 }
 

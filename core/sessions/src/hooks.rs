@@ -277,7 +277,7 @@ impl PermissionMode {
 }
 
 /// What a host tells its hook.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct HookInput {
     /// The host's name for the session, unchecked.
     pub session: Option<String>,
@@ -297,7 +297,7 @@ pub struct HookInput {
 }
 
 /// Something that happens in a session.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum HookEvent {
     /// A prompt is about to be sent to the agent.
     Prompt {
@@ -326,6 +326,7 @@ pub enum HookEvent {
     /// The agent's turn has ended because the model's service refused it.
     StopFailed(StopFailure),
     /// An event about which we have no opinion.
+    #[default]
     Other,
 }
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{
     AnswerForm, BackgroundTask, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput,
-    PermissionMode, StopFailure, StopInput, call, event_name, filled, is_compacted,
-    of_conversation, output, permission_request, pre_tool_use, session_start, text, vscode,
+    StopFailure, StopInput, call, event_name, filled, is_compacted, of_conversation, output,
+    permission_request, pre_tool_use, session_start, text, vscode,
 };
 use onloop_permission::Decision;
 
@@ -17,11 +17,8 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         return Ok(HookInput {
             session: None,
             cwd: None,
-            project: None,
-            transcript: None,
-            call_id: None,
-            mode: PermissionMode::Default,
             event: HookEvent::Other,
+            ..HookInput::default()
         });
     }
     let event = match event_name(document, &["hook_event_name"], EVENT_SIGNS)? {
@@ -51,11 +48,11 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     Ok(HookInput {
         session,
         cwd,
-        project: None,
         transcript,
         call_id,
         mode: mode.unwrap_or_default(),
         event,
+        ..HookInput::default()
     })
 }
 

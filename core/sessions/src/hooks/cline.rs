@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, EventSigns, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
-    event_name, filled, output, reason, text,
+    AnswerForm, EventSigns, HookAnswer, HookEvent, HookInput, MalformedInput, event_name, filled,
+    output, reason, text,
 };
 use onloop_permission::{Call, Decision};
 
@@ -32,15 +32,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     };
     let folder = document["workspaceRoots"][0].as_str().map(str::to_owned);
     let session = filled(document, "taskId");
-    Ok(HookInput {
-        session,
-        cwd: folder,
-        project: None,
-        transcript: None,
-        call_id: None,
-        mode: PermissionMode::Default,
-        event,
-    })
+    Ok(HookInput { session, cwd: folder, event, ..HookInput::default() })
 }
 
 fn call(document: &Value) -> Result<Call, MalformedInput> {

@@ -5,9 +5,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
-    StopInput, call, event_name, filled, is_compacted, of_conversation, output, permission_request,
-    pre_tool_use, session_start, text,
+    AnswerForm, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, call,
+    event_name, filled, is_compacted, of_conversation, output, permission_request, pre_tool_use,
+    session_start, text,
 };
 use onloop_permission::Decision;
 
@@ -35,15 +35,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
-    Ok(HookInput {
-        session,
-        cwd,
-        project: None,
-        transcript,
-        call_id,
-        mode: PermissionMode::Default,
-        event,
-    })
+    Ok(HookInput { session, cwd, transcript, call_id, event, ..HookInput::default() })
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

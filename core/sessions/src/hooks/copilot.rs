@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopInput,
-    embedded, filled, output, reason, required, text,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, embedded, filled,
+    output, reason, required, text,
 };
 use onloop_permission::Call;
 
@@ -34,15 +34,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "sessionId");
     let transcript = filled(document, "transcriptPath");
     let cwd = filled(document, "cwd");
-    Ok(HookInput {
-        session,
-        cwd,
-        project: None,
-        transcript,
-        call_id: None,
-        mode: PermissionMode::Default,
-        event,
-    })
+    Ok(HookInput { session, cwd, transcript, event, ..HookInput::default() })
 }
 
 /// The permission engine knows most tools by their own names.

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, EventSigns, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
-    StopInput, embedded, event_name, filled, output, reason, required, text,
+    AnswerForm, EventSigns, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, embedded,
+    event_name, filled, output, reason, required, text,
 };
 use onloop_permission::paths::below;
 use onloop_permission::{Call, Decision};
@@ -81,15 +81,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let around = roots.clone().filter(is_around).max_by_key(|root| root.len());
     let project = around.or_else(|| roots.clone().next()).map(str::to_owned);
     let cwd = cwd.or_else(|| project.clone());
-    Ok(HookInput {
-        session,
-        cwd,
-        project,
-        transcript,
-        call_id: None,
-        mode: PermissionMode::Default,
-        event,
-    })
+    Ok(HookInput { session, cwd, project, transcript, event, ..HookInput::default() })
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode, StopInput,
-    filled, output, reason, required, text,
+    AnswerForm, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput, filled, output,
+    reason, required, text,
 };
 use onloop_permission::{Call, Decision};
 
@@ -32,15 +32,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "call_id"));
-    Ok(HookInput {
-        session,
-        cwd,
-        project: None,
-        transcript,
-        call_id,
-        mode: PermissionMode::Default,
-        event,
-    })
+    Ok(HookInput { session, cwd, transcript, call_id, event, ..HookInput::default() })
 }
 
 /// The permission engine knows these tools by their own names.

@@ -4,8 +4,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    AnswerForm, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput, PermissionMode,
-    StopInput, event_name, filled, output, pre_tool_use, text,
+    AnswerForm, EVENT_SIGNS, HookAnswer, HookEvent, HookInput, MalformedInput, StopInput,
+    event_name, filled, output, pre_tool_use, text,
 };
 use onloop_permission::Call;
 
@@ -58,15 +58,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "sessionId").or_else(|| filled(document, "session_id"));
     let transcript = filled(document, "transcript_path");
     let cwd = filled(document, "cwd");
-    Ok(HookInput {
-        session,
-        cwd,
-        project: None,
-        transcript,
-        call_id: None,
-        mode: PermissionMode::Default,
-        event,
-    })
+    Ok(HookInput { session, cwd, transcript, event, ..HookInput::default() })
 }
 
 /// The permission engine knows these tools by their own names.
