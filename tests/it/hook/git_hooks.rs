@@ -7,9 +7,11 @@ use serde_json::json;
 
 #[test]
 fn the_folder_of_hooks_is_not_written_wherever_it_is() {
-    for (configured, hook) in
-        [("tools/hooks", "tools/hooks/pre-commit"), ("./.husky/_", ".husky/_/pre-commit")]
-    {
+    for (configured, hook) in [
+        ("tools/hooks", "tools/hooks/pre-commit"),
+        ("./.husky/_", ".husky/_/pre-commit"),
+        (".", "pre-commit"),
+    ] {
         let project = Workspace::git();
         project.write(hook, "#!/bin/sh\n");
         project.commit("Hooks");
@@ -46,6 +48,41 @@ fn hooks_and_settings_are_not_written_in_a_git_folder_of_another_name() {
     for path in ["store/hooks/pre-commit", "store/config"] {
         assert_eq!(bash(&project, &format!("echo x > {path}")).0, "deny", "{path}");
     }
+}
+
+#[test]
+fn files_that_look_like_a_bare_repository_are_not_used_as_one() {
+    let project = Workspace::plain();
+    assert_eq!(bash(&project, "git status").0, "allow");
+    let write = |path: &str| {
+        tool(&project, "Write", json!({ "file_path": project.path(path), "content": "x" }))
+    };
+    assert_eq!(write("HEAD"), "allow");
+    project.write("HEAD", "ref: refs/heads/main\n");
+    project.write("config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch ran\n");
+    project.write("objects/x", "");
+    project.write("refs/x", "");
+    // As git does, outside of onloop.
+    project.git_says(&["status", "--short"]);
+    assert!(project.path("ran").exists());
+    std::fs::remove_file(project.path("ran")).unwrap();
+    let said = calls(&project, "s1", "git status");
+    assert!(said["hookSpecificOutput"]["updatedInput"].is_object(), "{said}");
+    assert_ne!(bash(&project, "rm objects/x && git add .").0, "allow");
+    assert!(!project.path("ran").exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_contained_line_adds_no_hook_to_the_top_folder() {
+    let project = Workspace::git();
+    project.write("mk.py", "open('pre-commit', 'w').write('evil')\n");
+    project.commit("Program");
+    project.git_says(&["config", "core.hooksPath", "."]);
+    let said = calls(&project, "s1", "python3 mk.py");
+    let line = said["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap().to_owned();
+    project.command_at(".", "bash").args(["-c", &line]).status().unwrap();
+    assert!(!project.path("pre-commit").exists() || project.read("pre-commit").is_empty());
 }
 
 #[test]

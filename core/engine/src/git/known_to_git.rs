@@ -56,12 +56,19 @@ pub async fn look(
     }
 }
 
-/// A repository inside the checkout that git would enter if the call runs it, and whose settings may
-/// start a program.
+/// A repository that git would enter if the call runs it, and whose settings may start a program: one
+/// inside the checkout, or a folder that looks like a bare one.
 async fn entered(io: &Io, context: &Context, ruling: &Ruling) -> Option<String> {
-    let root = context.places.root.as_deref()?;
     let of_git = |name: &str| name == "git" || name.starts_with("git ");
     ruling.commands.iter().find(|command| of_git(&command.name))?;
-    let checkout = checkout::own(io, root).await.filter(|checkout| checkout.root == root)?;
-    inner_repositories::untrusted(io, &checkout).await
+    let folder = context.places.root.as_ref().unwrap_or(&context.places.cwd);
+    let checkout = checkout::own(io, folder).await;
+    let is_plain = match &checkout {
+        Some(checkout) => folders::is_plain(io, &checkout.root, folder).await,
+        None => !folders::is_repository(io, folder).await,
+    };
+    if !is_plain {
+        return Some(folder.clone());
+    }
+    inner_repositories::untrusted(io, &checkout?).await
 }

@@ -28,12 +28,20 @@ pub(super) async fn is_plain(io: &Io, root: &str, folder: &str) -> bool {
     let (root, folder) = (real(root).await, real(folder).await);
     let mut path = folder.as_str();
     while path.len() > root.len() {
-        for mark in MARKS {
-            if io.stat(&format!("{path}/{mark}")).await.is_ok() {
-                return false;
-            }
+        if is_repository(io, path).await {
+            return false;
         }
         path = path.rsplit_once('/').map_or("", |(above, _)| above);
     }
     path == root
+}
+
+/// Whether git may take `folder` itself for a repository.
+pub(super) async fn is_repository(io: &Io, folder: &str) -> bool {
+    for mark in MARKS {
+        if io.stat(&format!("{folder}/{mark}")).await.is_ok() {
+            return true;
+        }
+    }
+    false
 }

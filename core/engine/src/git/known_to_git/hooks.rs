@@ -6,6 +6,13 @@ use onloop_permission::Context;
 use onloop_permission::paths::Places;
 use onloop_syntax::limits;
 
+/// The hooks that git runs, by githooks(5) of git 2.51.
+const HOOKS: &str = "applypatch-msg commit-msg fsmonitor-watchman p4-changelist \
+    p4-post-changelist p4-pre-submit p4-prepare-changelist post-applypatch post-checkout post-commit \
+    post-index-change post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc \
+    pre-commit pre-merge-commit pre-push pre-rebase pre-receive prepare-commit-msg proc-receive \
+    push-to-checkout reference-transaction sendemail-validate update";
+
 /// Adds to `context` the files of the checkout that git runs as hooks. Whether there are any.
 pub(super) async fn learn(io: &Io, context: &mut Context) -> bool {
     if let Some(root) = context.places.root.clone() {
@@ -20,8 +27,13 @@ pub(crate) async fn files(io: &Io, root: &str) -> Vec<String> {
     let Some(checkout) = checkout::own(io, root).await else { return Vec::new() };
     let configured = configured(io, root).await;
     let folder = configured.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
+    let folder = io.canonical(&folder).await.unwrap_or(folder);
     let mut found: Vec<String> = configured.into_iter().collect();
-    found.extend(io.canonical(&folder).await);
+    // In the top of the checkout not everything is a hook.
+    match folder == root {
+        true => found.extend(HOOKS.split(' ').map(|name| format!("{root}/{name}"))),
+        false => found.push(folder.clone()),
+    }
     for name in io.list(&folder).await.unwrap_or_default() {
         let path = format!("{folder}/{name}");
         if io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link) {
