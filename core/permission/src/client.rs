@@ -47,9 +47,13 @@ impl ClientRules {
         self.bound();
     }
 
-    /// Adds the rules of a `.rules` file of Codex. Whether it could be read.
-    pub fn add_codex(&mut self, file: &str) -> bool {
-        let rules = codex::read(file);
+    /// Adds the rules of a file of Codex, by its name `*.rules` or `requirements.toml`. Whether it could be
+    /// read.
+    pub fn add_codex(&mut self, name: &str, file: &str) -> bool {
+        let rules = match name {
+            "requirements.toml" => codex::read_requirements(file),
+            _ => codex::read(file),
+        };
         let is_read = rules.is_some();
         self.codex.extend(rules.into_iter().flatten());
         self.bound();

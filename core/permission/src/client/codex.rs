@@ -1,9 +1,10 @@
 //! Rules of Codex: `prefix_rule(pattern = […], decision = "…")` in files of Starlark, as
-//! developers.openai.com/codex/rules describes them.
+//! developers.openai.com/codex/rules describes them, and `rules.prefix_rules` of `requirements.toml`.
 
 use super::claude::verb;
 use crate::verdict::{Decision, Finding, Rule};
 use onloop_syntax::text;
+use toml_edit::Document;
 
 /// A rule that asks about or forbids commands that begin with certain words.
 #[derive(Clone, Debug)]
@@ -33,12 +34,7 @@ pub(super) fn read(file: &str) -> Option<Vec<CodexRule>> {
                     pattern = words.into_iter().map(Value::texts).collect();
                 }
                 ("decision", Value::Text(said)) => {
-                    decision = match said.as_str() {
-                        "allow" => Decision::Allow,
-                        "prompt" => Decision::Ask,
-                        "forbidden" => Decision::Deny,
-                        _ => return None,
-                    };
+                    decision = decision_of(&said)?;
                 }
                 ("pattern" | "decision", _) => return None,
                 _ => {}
@@ -53,6 +49,39 @@ pub(super) fn read(file: &str) -> Option<Vec<CodexRule>> {
         }
     }
     Some(rules)
+}
+
+/// Reads the rules of a `requirements.toml`. `None` for a file that is not understood.
+pub(super) fn read_requirements(file: &str) -> Option<Vec<CodexRule>> {
+    let file: Document<String> = file.parse().ok()?;
+    let rules = file.get("rules").and_then(|rules| rules.get("prefix_rules"));
+    let Some(rules) = rules else { return Some(Vec::new()) };
+    let rules = rules.clone().into_value().ok()?;
+    let word = |word: &toml_edit::Value| -> Option<Vec<String>> {
+        let word = word.as_inline_table()?;
+        match (word.get("token"), word.get("any_of")) {
+            (Some(text), None) => Some(vec![text.as_str()?.to_owned()]),
+            (None, Some(any)) => {
+                any.as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+            }
+            _ => None,
+        }
+    };
+    let rule = |rule: &toml_edit::Value| {
+        let rule = rule.as_inline_table()?;
+        let pattern = rule.get("pattern")?.as_array()?.iter().map(word).collect::<Option<_>>()?;
+        Some(CodexRule { pattern, decision: decision_of(rule.get("decision")?.as_str()?)? })
+    };
+    rules.as_array()?.iter().map(rule).collect()
+}
+
+fn decision_of(said: &str) -> Option<Decision> {
+    match said {
+        "allow" => Some(Decision::Allow),
+        "prompt" => Some(Decision::Ask),
+        "forbidden" => Some(Decision::Deny),
+        _ => None,
+    }
 }
 
 impl CodexRule {

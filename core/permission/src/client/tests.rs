@@ -269,7 +269,7 @@ prefix_rule(pattern=["ls"])
 network_rule(host = "example.org", decision = "deny")
 host_executable(name = "git", paths = ["/usr/bin/git"])
 "#;
-    assert!(context.client.add_codex(rules));
+    assert!(context.client.add_codex("a.rules", rules));
     let table = [
         ("git push", Decision::Deny),
         ("/usr/bin/git fetch origin", Decision::Deny),
@@ -284,6 +284,45 @@ host_executable(name = "git", paths = ["/usr/bin/git"])
         assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
     }
     for unknown in ["x = 1", "prefix_rule(pattern = P)", "prefix_rule(decision = \"odd\")", "f("] {
-        assert!(!context.client.add_codex(unknown), "{unknown}");
+        assert!(!context.client.add_codex("a.rules", unknown), "{unknown}");
+    }
+}
+
+#[test]
+fn requirements_of_codex_ask_and_forbid() {
+    for rules in [
+        r#"
+            allowed_sandbox_modes = ["read-only"]
+            [rules]
+            prefix_rules = [
+                { pattern = [{ token = "git" }, { any_of = ["push", "log"] }], decision = "forbidden" },
+                { pattern = [{ token = "ls" }], decision = "prompt", justification = "Why" },
+            ]
+        "#,
+        r#"
+            [[rules.prefix_rules]]
+            pattern = [{ token = "git" }, { any_of = ["push", "log"] }]
+            decision = "forbidden"
+            [[rules.prefix_rules]]
+            pattern = [{ token = "ls" }]
+            decision = "prompt"
+        "#,
+    ] {
+        let mut context = Context::new("/srv/repo");
+        assert!(context.client.add_codex("requirements.toml", rules));
+        for (line, decision) in
+            [("git log -1", Decision::Deny), ("git status", Decision::Allow), ("ls", Decision::Ask)]
+        {
+            assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+        }
+    }
+    let mut client = Context::new("/srv/repo").client;
+    assert!(client.add_codex("requirements.toml", "allowed_web_search_modes = []"));
+    for unknown in [
+        "rules = [",
+        "rules.prefix_rules = [{ pattern = ['ls'], decision = 'prompt' }]",
+        "rules.prefix_rules = [{ pattern = [{ token = 'ls' }] }]",
+    ] {
+        assert!(!client.add_codex("requirements.toml", unknown), "{unknown}");
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the permission rules of the client that calls, from every level of its settings.
 
-use onloop_effect::{FailureKind, FileKind, Io};
+use onloop_effect::{FailureKind, FileKind, Io, OptionalExt};
 use onloop_permission::client::{ClientRules, opencode_agent};
 use onloop_permission::paths::Places;
 use onloop_sessions::hooks::Host;
@@ -99,18 +99,22 @@ async fn codex(hook_context: &HookContext, rules: &mut ClientRules) {
     let home = io.env("CODEX_HOME").map(str::to_owned);
     let home = home.or_else(|| Some(format!("{}/.codex", io.env("HOME")?)));
     let projects = hook_context.folders().into_iter().map(|folder| format!("{folder}/.codex"));
-    for folder in projects.chain(home).chain([CODEX_MANAGED.to_owned()]) {
-        for name in io.list(&format!("{folder}/rules")).await.unwrap_or_default() {
-            let file = format!("{folder}/rules/{name}");
-            if !name.ends_with(".rules") {
-                continue;
-            }
-            let read = io.read(&file, limits::CLIENT_SETTINGS_BYTES).await;
-            let is_read =
-                read.is_ok_and(|(bytes, _)| rules.add_codex(&String::from_utf8_lossy(&bytes)));
-            if !is_read {
-                rules.add_unreadable(&format!("`{file}` is not understood"));
-            }
+    let managed = CODEX_MANAGED.to_owned();
+    let mut files = vec![format!("{managed}/requirements.toml")];
+    for folder in projects.chain(home).chain([managed]) {
+        let names = io.list(&format!("{folder}/rules")).await.unwrap_or_default();
+        let rules = names.into_iter().filter(|name| name.ends_with(".rules"));
+        files.extend(rules.map(|name| format!("{folder}/rules/{name}")));
+    }
+    for file in files {
+        let name = file.rsplit('/').next().unwrap_or_default();
+        let is_read = match io.read(&file, limits::CLIENT_SETTINGS_BYTES).await.optional() {
+            Ok(Some((bytes, _))) => rules.add_codex(name, &String::from_utf8_lossy(&bytes)),
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        if !is_read {
+            rules.add_unreadable(&format!("`{file}` is not understood"));
         }
     }
 }
