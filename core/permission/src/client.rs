@@ -12,7 +12,7 @@ mod path;
 pub use opencode::agent as opencode_agent;
 use serde_json::Value;
 
-use super::expand::{Arg, HOLE};
+use super::expand::{Arg, HOLE, Shape};
 use super::paths::{Places, file_name};
 use super::shell::Simple;
 use super::verdict::{Decision, Finding, Rule};
@@ -104,17 +104,27 @@ impl ClientRules {
             return None;
         }
         let spellings = spellings(args);
+        let operands = || args.iter().skip(1);
         let claude = self.claude.iter().filter(|rule| {
+            let is_read = |path| rule.is_about_read(path, places);
             spellings.iter().any(|spelling| rule.is_about_command(spelling))
-                || args.iter().skip(1).any(|arg| rule.is_about_read(word(arg), places))
+                || operands()
+                    .any(|arg| is_read(word(arg)) || behind_colon(arg).is_some_and(is_read))
         });
+        // Which files a pattern stands for is not known.
+        let maybe = self.claude.iter().filter(|rule| {
+            let globs = operands().filter(|arg| arg.shape == Shape::Pattern);
+            globs.map(word).any(|glob| rule.may_be_about_read(glob, places))
+        });
+        let maybe = maybe.map(claude::ClaudeRule::question);
         let opencode = self.opencode.iter().filter_map(|layer| layer.command(&spellings));
         let words: Vec<String> = args.iter().map(plain).collect();
         let codex = words.split_first().into_iter().flat_map(|(program, words)| {
             let names = [program.as_str(), file_name(program)];
             self.codex.iter().filter_map(move |rule| rule.command(&names, words))
         });
-        let found = claude.map(claude::ClaudeRule::finding).chain(opencode).chain(codex);
+        let claude = claude.map(claude::ClaudeRule::finding).chain(maybe);
+        let found = claude.chain(opencode).chain(codex);
         found.max_by_key(|found| found.decision)
     }
 
@@ -175,6 +185,11 @@ fn word(arg: &Arg) -> &str {
         Some((name, value)) if name.starts_with('-') => value,
         Some(_) | None => text,
     }
+}
+
+/// What is behind the last colon of a word: the path of `HEAD:path` and of `file:///path`.
+fn behind_colon(arg: &Arg) -> Option<&str> {
+    arg.guessed().rsplit_once(':').map(|(_, path)| path).filter(|path| !path.is_empty())
 }
 
 /// Whether `text` matches `pattern`, in which `*` stands for any text, and ` *` at the end also for

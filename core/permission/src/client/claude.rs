@@ -73,6 +73,12 @@ impl ClaudeRule {
         Finding { decision: self.decision, ..Finding::ask(rule, reason) }
     }
 
+    /// What is asked about a line with a pattern that may match what the rule is about.
+    pub(super) fn question(&self) -> Finding {
+        let reason = format!("it may read what your settings of Claude Code name: `{}`", self.text);
+        Finding::ask(Rule::Client(Decision::Ask), reason)
+    }
+
     /// Whether the rule is about a call of `tool` as a whole.
     pub(super) fn is_about(&self, tool: &str, input: &Value, places: &Places) -> bool {
         match &self.what {
@@ -114,6 +120,11 @@ impl ClaudeRule {
     /// Whether it is about reading `path`.
     pub(super) fn is_about_read(&self, path: &str, places: &Places) -> bool {
         matches!(&self.what, What::Read(pattern) if pattern.matches(path, places))
+    }
+
+    /// Whether it may be about reading a file that the shell pattern `glob` stands for.
+    pub(super) fn may_be_about_read(&self, glob: &str, places: &Places) -> bool {
+        matches!(&self.what, What::Read(pattern) if pattern.may_match(glob, places))
     }
 
     /// Whether it is about writing `path`.

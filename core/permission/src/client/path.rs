@@ -46,26 +46,45 @@ impl PathPattern {
         self.matches_absolute(&absolute) || target.is_some_and(|it| self.matches_absolute(&it))
     }
 
+    /// Whether a file that the shell pattern `glob` stands for may be one of them.
+    pub(super) fn may_match(&self, glob: &str, places: &Places) -> bool {
+        let absolute = places.absolute(glob).to_lowercase();
+        let parts: Vec<&str> = absolute.split('/').filter(|part| !part.is_empty()).collect();
+        self.name.as_ref().is_some_and(|name| parts.iter().any(|part| overlaps(name, part)))
+            || self.absolute.iter().any(|pattern| begins(pattern, &parts, overlaps))
+    }
+
     fn matches_absolute(&self, absolute: &str) -> bool {
         let absolute = absolute.to_lowercase();
         let parts: Vec<&str> = absolute.split('/').filter(|part| !part.is_empty()).collect();
         let named = |name: &String| parts.iter().any(|part| pattern_matches_any(name, part));
         self.name.as_ref().is_some_and(named)
-            || self.absolute.iter().any(|pattern| begins(pattern, &parts))
+            || self.absolute.iter().any(|pattern| begins(pattern, &parts, pattern_matches_any))
     }
 }
 
-/// Whether `pattern` matches `path` or its beginning.
-fn begins(pattern: &[String], path: &[&str]) -> bool {
+/// Whether `pattern` matches `path` or its beginning, with `matches` for each name.
+fn begins(pattern: &[String], path: &[&str], matches: fn(&str, &str) -> bool) -> bool {
     match (pattern, path) {
         ([], _) => true,
         ([only], []) => only == "**",
         ([_, ..], []) => false,
         ([first, rest @ ..], [_, below @ ..]) if first == "**" => {
-            begins(rest, path) || begins(pattern, below)
+            begins(rest, path, matches) || begins(pattern, below, matches)
         }
         ([first, rest @ ..], [part, below @ ..]) => {
-            pattern_matches_any(first, part) && begins(rest, below)
+            matches(first, part) && begins(rest, below, matches)
         }
     }
+}
+
+/// Whether two patterns for a name may match the same one, by what is certain at both ends.
+fn overlaps(one: &str, other: &str) -> bool {
+    const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
+    let start = |text: &str| text.find(SPECIAL).unwrap_or(text.len());
+    let end = |text: &str| text.rfind(SPECIAL).map_or(0, |at| at + 1);
+    let (starts, ends) =
+        ((&one[..start(one)], &other[..start(other)]), (&one[end(one)..], &other[end(other)..]));
+    (starts.0.starts_with(starts.1) || starts.1.starts_with(starts.0))
+        && (ends.0.ends_with(ends.1) || ends.1.ends_with(ends.0))
 }
