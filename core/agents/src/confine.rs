@@ -42,7 +42,7 @@ const OF_WORKTREE: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
 /// What of a checkout decides what agents and their hosts may do, or is run by them: it must stay as it
 /// is, or a confined command has the next one run without being confined.
-const OF_AGENTS: [&str; 37] = [
+pub const OF_AGENTS: [&str; 37] = [
     ".agentize.yaml",
     ".agentize.local.yaml",
     ".claude/settings.json",

@@ -99,3 +99,89 @@ fn a_contained_line_changes_no_hook() {
     project.command_at(".", "bash").args(["-c", &line]).status().unwrap();
     assert_eq!(project.read(".husky/pre-commit"), "#!/bin/sh\n");
 }
+
+/// Runs `script` as the sandbox lets it.
+#[cfg(target_os = "linux")]
+fn run_contained(project: &Workspace, script: &str) {
+    project.write("script.sh", script);
+    let said = calls(project, "s1", "bash script.sh");
+    let line = said["hookSpecificOutput"]["updatedInput"]["command"].as_str().unwrap().to_owned();
+    project.command_at(".", "bash").args(["-c", &line]).status().unwrap();
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn git_resumes_and_contacts_nothing_that_was_prepared_in_the_sandbox() {
+    let project = Workspace::git();
+    project.write("a", "1\n");
+    project.commit("One");
+    project.write("a", "2\n");
+    project.commit("Two");
+    let rebase =
+        "GIT_SEQUENCE_EDITOR='printf \"break\\nexec touch ran\\n\" >' git rebase -i HEAD~1\n";
+    run_contained(&project, rebase);
+    run_contained(
+        &project,
+        "mkdir -p .git/sequencer .git/remotes && echo x > .git/sequencer/todo\n",
+    );
+    run_contained(
+        &project,
+        "mkdir -p .git/remotes && echo \"URL: $PWD/evil\" > .git/remotes/upstream\n",
+    );
+    for path in ["rebase-merge", "sequencer", "remotes"] {
+        assert!(!project.path(".git").join(path).exists(), "{path}");
+    }
+    project.write(".git/remotes/upstream", "URL: ../evil\n");
+    for line in ["git push upstream issue-1", "git fetch upstream"] {
+        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    }
+}
+
+#[test]
+fn commits_that_change_hooks_or_configure_agents_are_asked_about() {
+    let project = Workspace::git();
+    for path in [".husky/pre-commit", ".claude/settings.json", "README.md"] {
+        project.write(path, "{}\n");
+    }
+    project.commit("Start");
+    project.git_says(&["config", "core.hooksPath", ".husky"]);
+    for (branch, path) in
+        [("hook", ".husky/post-merge"), ("agent", ".claude/settings.json"), ("plain", "a.txt")]
+    {
+        project.git_says(&["switch", "-q", "-c", branch, "main"]);
+        project.write(path, "{ }\n");
+        project.commit(branch);
+    }
+    project.git_says(&["switch", "-q", "main"]);
+    for (branch, decision) in [("hook", "ask"), ("agent", "ask"), ("plain", "allow")] {
+        for verb in ["merge", "merge --no-edit", "cherry-pick", "rebase", "switch"] {
+            let line = format!("git {verb} {branch}");
+            assert_eq!(bash(&project, &line).0, decision, "{line}");
+        }
+    }
+    for (line, decision) in [
+        ("git switch plain && git switch -", "allow"),
+        ("git switch -c topic agent", "ask"),
+        ("git checkout -b topic hook", "ask"),
+        ("git cherry-pick main..agent", "ask"),
+        ("git merge", "allow"),
+        ("git revert HEAD", "ask"),
+        ("git stash pop", "allow"),
+    ] {
+        assert_eq!(bash(&project, line).0, decision, "{line}");
+    }
+    project.git_says(&["merge", "-q", "plain"]);
+    assert_eq!(bash(&project, "git revert HEAD").0, "allow");
+    project.git_says(&["merge", "-q", "--no-edit", "agent"]);
+    assert_eq!(bash(&project, "git revert -m 1 HEAD").0, "ask");
+    for (path, decision) in
+        [("b.txt", "allow"), (".envrc", "ask"), (".claude/settings.json", "ask")]
+    {
+        project.write(path, "{  }\n");
+        project.git_says(&["stash", "-q", "-u"]);
+        let said = bash(&project, "git stash pop");
+        assert_eq!(said.0, decision, "{path} {said:?}");
+    }
+    assert_eq!(bash(&project, "git stash apply 2").0, "allow");
+    assert_eq!(bash(&project, "git stash apply 1").0, "ask");
+}

@@ -82,17 +82,18 @@ async fn links(io: &Io, checkout: &Checkout) -> Option<Vec<String>> {
     }
 }
 
-/// Whether git starts no program of the repository's while it looks for changes in it.
+/// Whether git starts no program of the repository's while it looks for changes in it or fetches.
 async fn is_harmless(io: &Io, checkout: &Checkout) -> bool {
     let common = checkout.common_folder(io).await;
-    for absent in ["hooks/post-index-change", "config.worktree"] {
-        if io.stat(&format!("{common}/{absent}")).await.is_ok() {
+    let hooks = io.list(&format!("{common}/hooks")).await.unwrap_or_default();
+    for folder in [&common, &checkout.git_folder] {
+        if io.stat(&format!("{folder}/config.worktree")).await.is_ok() {
             return false;
         }
     }
-    let own = format!("{}/config.worktree", checkout.git_folder);
     let settings = read_text(io, &format!("{common}/config")).await;
-    io.stat(&own).await.is_err() && settings.is_some_and(|settings| start_nothing(&settings))
+    hooks.iter().all(|name| name.ends_with(".sample"))
+        && settings.is_some_and(|settings| start_nothing(&settings))
 }
 
 /// Whether every setting is known to start nothing. Lines that git may read in another way count as

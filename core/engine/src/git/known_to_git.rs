@@ -7,6 +7,7 @@ use onloop_syntax::text;
 
 mod folders;
 pub(crate) mod hooks;
+mod incoming;
 mod remotes;
 mod staged;
 mod unchanged;
@@ -45,7 +46,11 @@ pub async fn look(
     };
     match staged::learn(io, call, context).await {
         Ok(false) if ruling.decision == Decision::Allow => {
-            match remotes::question(io, call, context, &ruling).await {
+            let mut reason = remotes::question(io, call, context, &ruling).await;
+            if reason.is_none() {
+                reason = incoming::question(io, call, context, &ruling).await;
+            }
+            match reason {
                 Some(reason) => asked(ruling, reason),
                 None => ruling,
             }

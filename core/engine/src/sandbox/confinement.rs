@@ -93,6 +93,10 @@ impl From<ConfineError> for CommandError {
     }
 }
 
+/// What in a folder of git says how `--continue` goes on, and where remotes are; programs can be named in
+/// it.
+const RESUMED: [&str; 5] = ["rebase-apply", "rebase-merge", "sequencer", "remotes", "branches"];
+
 impl Confined {
     /// What commands in the checkout around `folder` may touch, and a new folder for their temporary
     /// files, which [`Confined::remove`] removes. What is configured for `settings` counts, or else for
@@ -121,6 +125,10 @@ impl Confined {
                 confined.confinement.may_read.extend(called.map(str::to_owned));
                 confined.confinement.may_read.push(path);
             }
+            let folders = [checkout.common_folder(io).await, checkout.git_folder];
+            let resumed =
+                folders.iter().flat_map(|folder| RESUMED.map(|name| format!("{folder}/{name}")));
+            confined.confinement.may_read.extend(resumed);
         }
         Ok(confined)
     }

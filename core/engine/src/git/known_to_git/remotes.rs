@@ -1,6 +1,6 @@
 //! Pushes and fetches whose target only git knows.
 
-use crate::git::hardened;
+use crate::git::{checkout, hardened};
 use onloop_effect::Io;
 use onloop_permission::{Call, Class, Context, Ruling, explain, is_protected_branch};
 use onloop_syntax::{limits, text};
@@ -13,7 +13,10 @@ const RETARGET: [&str; 3] = ["git switch", "git checkout", "git branch"];
 const PUSH_SETTINGS: &str = r"^(push\.(default|followtags)|remote\..*\.(push|mirror))$";
 /// Commands of git that make no folder in the checkout.
 const IN_PLACE: [&str; 4] = ["git add", "git commit", "git push", "git fetch"];
-/// Names that the engine takes for remotes; without such a remote git takes a folder of this name.
+/// Settings that say where a remote is.
+const REMOTE_URLS: &str = r"^remote\..*\.url$";
+/// Names that the engine takes for remotes. Without such a remote git takes what a file of this name in its
+/// folder says, or a folder of this name.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
 
 /// Why a person must decide about an allowed call that contacts a remote; `None` if git knows of nothing.
@@ -83,15 +86,20 @@ impl Place<'_> {
         if named.is_empty() {
             return None;
         }
-        let known = self.says(&["remote"]).await;
-        let missing = named.into_iter().find(|name| !known.iter().any(|known| known == **name))?;
-        let folder = format!("{}/{missing}", self.folder);
-        if !makes_folders && self.io.stat(&folder).await.is_err() {
-            return None;
+        let known = self.says(&["config", "--name-only", "--get-regexp", REMOTE_URLS]).await;
+        let is_known = |name: &&&str| known.contains(&format!("remote.{name}.url"));
+        let missing = named.into_iter().find(|name| !is_known(name))?;
+        let git = checkout::find(self.io, self.folder).await?.common_folder(self.io).await;
+        let taken = [self.folder, &format!("{git}/remotes"), &format!("{git}/branches")];
+        let mut is_there = makes_folders;
+        for folder in taken {
+            is_there |= self.io.stat(&format!("{folder}/{missing}")).await.is_ok();
         }
-        Some(format!(
-            "this repository has no remote `{missing}`, so that git takes a folder of this name"
-        ))
+        is_there.then(|| {
+            format!(
+                "this repository has no remote `{missing}`, so that git takes a folder of this name"
+            )
+        })
     }
 
     /// Settings that make a push send something else than the branch of the same name.
