@@ -88,6 +88,23 @@ fn a_search_is_judged_by_every_folder_and_pattern() {
 }
 
 #[test]
+fn a_shell_is_known_by_its_name_and_its_folder() {
+    let call = |member: &str, shell: &str| json!({ "command": "ls", member: shell });
+    for member in ["shell", "executable", "interpreter"] {
+        assert_calls(
+            &context(),
+            &[
+                ("Bash", call(member, "bash"), Allow),
+                ("Bash", call(member, "/bin/sh"), Allow),
+                ("Bash", call(member, "fish"), Ask),
+                ("Bash", call(member, "/tmp/bash"), Ask),
+                ("Bash", call(member, "./sh"), Ask),
+            ],
+        );
+    }
+}
+
+#[test]
 fn an_address_of_a_file_is_judged_as_its_path() {
     assert_calls(
         &context(),

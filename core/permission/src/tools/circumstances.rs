@@ -30,14 +30,13 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         {
             judge.add(ask(tool, "it runs in another folder"));
         }
-        let shell = value.as_str().map(file_name);
+        let is_known_shell = |shell: &str| {
+            let known = matches!(file_name(shell), "bash" | "sh" | "zsh");
+            known && (!shell.contains('/') || in_system_folder(shell))
+        };
         if matches!(key.as_str(), "shell" | "executable" | "interpreter")
             && set
-            && !matches!(shell, Some("bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh"))
-        {
-            judge.add(ask(tool, "it runs in a shell that is not known"));
-        }
-        if key == "shell" && value.as_str().is_some_and(|s| s.contains('/') && !in_system_folder(s))
+            && !value.as_str().is_some_and(is_known_shell)
         {
             judge.add(ask(tool, "it runs in a shell that is not known"));
         }
