@@ -128,7 +128,6 @@ const INHERITED: &[&str] = &[
     "KUBE",
     "AWS_",
     "AZURE_",
-    "GOOGLE_",
     "CLOUDSDK_",
     "PG",
     "MYSQL",
@@ -154,9 +153,6 @@ const INHERITED: &[&str] = &[
     "CC",
     "CXX",
     "DISPLAY",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NPM_CONFIG_",
 ];
 
 /// Variables that are numbers, so that the shell evaluates the text they are given, which may run a
