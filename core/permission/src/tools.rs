@@ -25,7 +25,9 @@ enum Tool {
     Program,
     /// Reads a file.
     Read,
-    /// Lists or searches below a folder.
+    /// Shows names of files below a folder, and no content.
+    List,
+    /// Searches files below a folder.
     Search,
     /// Writes a file of the repository.
     Write,
@@ -78,24 +80,29 @@ const TOOLS: &[(Tool, &[&str])] = &[
         ],
     ),
     (
-        Tool::Search,
+        Tool::List,
         &[
-            "Grep",
             "Glob",
             "LS",
             "List",
-            "grep",
             "glob",
             "list",
             "ls",
             "list_dir",
             "listDirectory",
             "file_search",
+            "list_files",
+        ],
+    ),
+    (
+        Tool::Search,
+        &[
+            "Grep",
+            "grep",
             "grep_search",
             "semantic_search",
             "codebase_search",
             "search_files",
-            "list_files",
             "list_code_definition_names",
         ],
     ),
@@ -209,7 +216,7 @@ pub(super) fn starts_programs(tool: &str) -> bool {
 
 /// Whether a tool reads files, by name or by searching.
 pub(super) fn reads_files(tool: &str) -> bool {
-    matches!(kind_of(tool), Some(Tool::Read | Tool::Search))
+    matches!(kind_of(tool), Some(Tool::Read | Tool::List | Tool::Search))
 }
 
 /// Whether a tool changes files.
@@ -238,15 +245,15 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     match kind {
         Tool::Shell | Tool::Program => shell(tool, kind, input, judge),
         Tool::Read | Tool::Write | Tool::Notebook | Tool::Delete => file(tool, kind, input, judge),
-        Tool::Search => search::judge(tool, input, judge),
+        Tool::List | Tool::Search => search::judge(tool, kind, input, judge),
         Tool::Patch => patch(tool, input, judge),
         Tool::Fetch => fetch(tool, input, judge),
         Tool::Skill => skill(tool, input, judge),
-        Tool::Harmless => rules(tool, &[&dump(input)], Worst::default(), judge),
+        Tool::Harmless => rules(tool, &[&input.to_string()], Worst::default(), judge),
         Tool::Person => {
             let mut worst = Worst::default();
             worst.add(ask(tool, format!("`{tool}` is for a person to allow")));
-            rules(tool, &[&dump(input)], worst, judge);
+            rules(tool, &[&input.to_string()], worst, judge);
         }
     }
 }
@@ -308,7 +315,7 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let shown = onloop_syntax::text::one_line(tool);
     worst.add(Finding::ask(Rule::UnknownTool, format!("there is no rule for the tool `{shown}`")));
-    rules(tool, &[&dump(input)], worst, judge);
+    rules(tool, &[&input.to_string()], worst, judge);
     // Whatever the tool does with them, a rule about the tool says nothing about secrets.
     members::judge_secrets(input, &[], judge);
     // A shell by another name must not hide what is forbidden.
@@ -384,11 +391,6 @@ pub(super) fn urls(input: &Value) -> Vec<&str> {
         (None, Some(urls)) => urls.iter().map(|url| url.as_str().unwrap_or_default()).collect(),
         _ => Vec::new(),
     }
-}
-
-/// The text that rules for other tools are matched against.
-fn dump(input: &Value) -> String {
-    input.to_string()
 }
 
 /// Members of which a host takes one for the patch.

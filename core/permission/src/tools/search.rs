@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{malformed, members, rules};
+use super::{Tool, malformed, members, rules};
 use crate::expand::{Arg, Shape};
 use crate::judge::Judge;
 use crate::paths::Access;
@@ -36,22 +36,8 @@ const TEXT_KEYS: [&str; 8] = [
     "description",
 ];
 
-/// Tools that show names and no content.
-const LISTS: [&str; 10] = [
-    "Glob",
-    "glob",
-    "LS",
-    "List",
-    "list",
-    "ls",
-    "list_dir",
-    "listDirectory",
-    "file_search",
-    "list_files",
-];
-
 /// Judges one call.
-pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
+pub(super) fn judge(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     for path in members::paths(input) {
         members::judge_path(path, Access::Read, judge, &mut worst);
@@ -62,19 +48,15 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             "query" => tool == "file_search",
             _ => true,
         };
-        match input.get(key).filter(|_| names_files) {
-            None | Some(Value::Null) => {}
-            Some(Value::String(glob)) => judge_glob(tool, glob, judge, &mut worst),
-            Some(Value::Array(globs)) => {
-                for glob in globs {
-                    match glob.as_str() {
-                        Some(glob) => judge_glob(tool, glob, judge, &mut worst),
-                        None => worst.add(malformed(tool)),
-                    }
-                }
-            }
-            Some(Value::Bool(_) | Value::Number(_) | Value::Object(_)) => {
-                worst.add(malformed(tool));
+        let globs = match input.get(key).filter(|_| names_files) {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(globs)) => globs.as_slice(),
+            Some(glob) => std::slice::from_ref(glob),
+        };
+        for glob in globs {
+            match glob.as_str() {
+                Some(glob) => judge_glob(kind, glob, judge, &mut worst),
+                None => worst.add(malformed(tool)),
             }
         }
     }
@@ -85,7 +67,7 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 }
 
 /// Judges a pattern as a whole and, because some clients take it for several, in its parts.
-fn judge_glob(tool: &str, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
+fn judge_glob(kind: Tool, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
     let mut depth = 0_usize;
     let parts = glob.split(|c: char| {
         depth = match c {
@@ -95,7 +77,7 @@ fn judge_glob(tool: &str, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
         };
         c.is_whitespace() || c == ',' && depth == 0
     });
-    let lists = LISTS.contains(&tool);
+    let lists = kind == Tool::List;
     for pattern in std::iter::once(glob).chain(parts.filter(|part| !part.is_empty())) {
         let arg =
             Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
