@@ -38,24 +38,18 @@ pub struct Finding {
 impl Finding {
     /// A part that may run.
     pub fn allow(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding {
-            decision: Decision::Allow,
-            rule,
-            reason: reason.into(),
-            containable: false,
-            lasting: false,
-        }
+        Finding { decision: Decision::Allow, ..Finding::ask(rule, reason) }
     }
 
     /// A part that a person should look at.
     pub fn ask(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding {
-            decision: Decision::Ask,
-            rule,
-            reason: reason.into(),
-            containable: false,
-            lasting: false,
-        }
+        let (decision, reason) = (Decision::Ask, reason.into());
+        Finding { decision, rule, reason, containable: false, lasting: false }
+    }
+
+    /// A part that must not run.
+    pub fn deny(rule: Rule, reason: impl Into<String>) -> Finding {
+        Finding { decision: Decision::Deny, ..Finding::ask(rule, reason) }
     }
 
     /// A part that a person should look at, unless a sandbox holds what it does.
@@ -71,17 +65,6 @@ impl Finding {
     /// How bad it is: what a sandbox does not hold is worse than what it does.
     fn severity(&self) -> (Decision, bool, bool) {
         (self.decision, !self.containable, self.lasting)
-    }
-
-    /// A part that must not run.
-    pub fn deny(rule: Rule, reason: impl Into<String>) -> Finding {
-        Finding {
-            decision: Decision::Deny,
-            rule,
-            reason: reason.into(),
-            containable: false,
-            lasting: false,
-        }
     }
 }
 

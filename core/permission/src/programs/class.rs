@@ -80,31 +80,18 @@ impl Class {
 
     /// Whether a program of this class may lose work, or sends something away, for good.
     pub(crate) fn is_lasting(self) -> bool {
-        match self {
+        matches!(
+            self,
             Class::Deletes
-            | Class::Changes
-            | Class::Connects
-            | Class::Rewires
-            | Class::Administers
-            | Class::Installs
-            | Class::Publishes
-            | Class::Destroys
-            | Class::Discards => true,
-            Class::Prints
-            | Class::Reads
-            | Class::Writes
-            | Class::Builds
-            | Class::Records
-            | Class::Reports
-            | Class::Queries
-            | Class::Wraps
-            | Class::Runs
-            | Class::NamesCode
-            | Class::Fetches
-            | Class::Describes
-            | Class::Reveals
-            | Class::Escalates => false,
-        }
+                | Class::Changes
+                | Class::Connects
+                | Class::Rewires
+                | Class::Administers
+                | Class::Installs
+                | Class::Publishes
+                | Class::Destroys
+                | Class::Discards
+        )
     }
 
     /// Whether a program of this class changes nothing by itself.

@@ -188,35 +188,7 @@ impl Rule {
 
     /// Whether only a person may answer what this rule asks, and no model in a person's place.
     pub fn needs_person(&self) -> bool {
-        match self {
-            Rule::Person(_) | Rule::Client(_) => true,
-            Rule::BuiltIn
-            | Rule::Option(_)
-            | Rule::SecretVariable
-            | Rule::Contained(_)
-            | Rule::Program(_)
-            | Rule::UnknownProgram
-            | Rule::ProgramFile
-            | Rule::ForcePush
-            | Rule::DeleteBranch
-            | Rule::Path(_)
-            | Rule::ShellDepth
-            | Rule::ShellSize
-            | Rule::UnreadableShell
-            | Rule::HiddenCode
-            | Rule::ComputedProgram
-            | Rule::HiddenText
-            | Rule::Environment
-            | Rule::Tool(_)
-            | Rule::UnknownTool
-            | Rule::MalformedInput
-            | Rule::Web
-            | Rule::Configured { .. }
-            | Rule::ConfigurationFault
-            | Rule::Approval
-            | Rule::Verification
-            | Rule::Workflow => false,
-        }
+        matches!(self, Rule::Person(_) | Rule::Client(_))
     }
 }
 
