@@ -239,11 +239,7 @@ impl<'s> Variables<'s> {
                 ScopeKind::For { variable, values } => {
                     Some((0, variable.as_str(), values.as_deref()?))
                 }
-                ScopeKind::Top
-                | ScopeKind::Branch
-                | ScopeKind::Loop
-                | ScopeKind::Subshell
-                | ScopeKind::Function => None,
+                _ => None,
             });
             assignments.chain(loops)
         };
@@ -315,16 +311,11 @@ impl<'s> Variables<'s> {
             if alternatives.len() * values.len() > EXPANSIONS {
                 continue;
             }
-            alternatives = alternatives
-                .iter()
-                .flat_map(|bound| {
-                    values.iter().map(|value| {
-                        let mut bound = bound.clone();
-                        bound.push((name, value));
-                        bound
-                    })
-                })
-                .collect();
+            let mut longer = Vec::new();
+            for bound in &alternatives {
+                longer.extend(values.iter().map(|value| [&bound[..], &[(*name, value)]].concat()));
+            }
+            alternatives = longer;
         }
         alternatives
             .iter()
@@ -338,31 +329,20 @@ impl<'s> Variables<'s> {
     /// The loop variables that `simple` uses, with the values they take.
     fn loops(&self, simple: &Simple, index: usize) -> Vec<(&'s str, Vec<Arg>)> {
         let mut loops = Vec::new();
-        let mut scope = Some(simple.scope);
-        while let Some(at) = scope {
-            let current = &self.script.scopes[at];
-            scope = current.parent;
-            match &current.kind {
+        for at in self.script.scopes_around(simple.scope) {
+            let (variable, values) = match &self.script.scopes[at].kind {
                 ScopeKind::Function => break,
-                ScopeKind::For { variable, values: Some(values) } => {
-                    let again = self.known.get(variable.as_str()).is_some_and(|v| v.writes > 1);
-                    if again || self.rewritten {
-                        continue;
-                    }
-                    let mut args = Vec::new();
-                    for value in values {
-                        args.extend(self.word(value, index, &[]));
-                    }
-                    let certain = |arg: &Arg| matches!(arg.shape, Shape::Exact | Shape::Pattern);
-                    if args.iter().all(certain) && !args.is_empty() {
-                        loops.push((variable.as_str(), args));
-                    }
-                }
-                ScopeKind::For { values: None, .. }
-                | ScopeKind::Top
-                | ScopeKind::Branch
-                | ScopeKind::Loop
-                | ScopeKind::Subshell => {}
+                ScopeKind::For { variable, values: Some(values) } => (variable.as_str(), values),
+                _ => continue,
+            };
+            if self.rewritten || self.known.get(variable).is_some_and(|known| known.writes > 1) {
+                continue;
+            }
+            let args: Vec<Arg> =
+                values.iter().flat_map(|value| self.word(value, index, &[])).collect();
+            let certain = |arg: &Arg| matches!(arg.shape, Shape::Exact | Shape::Pattern);
+            if args.iter().all(certain) && !args.is_empty() {
+                loops.push((variable, args));
             }
         }
         loops
@@ -409,10 +389,10 @@ impl<'s> Variables<'s> {
 
     /// Whether the command at `index` stands in a loop that gives this variable its values.
     fn loops_over(&self, name: &str, index: usize) -> bool {
-        let scopes = &self.script.scopes;
         let begin = self.script.commands[index].scope;
-        std::iter::successors(Some(begin), |scope| scopes[*scope].parent)
-            .map(|scope| &scopes[scope].kind)
+        self.script
+            .scopes_around(begin)
+            .map(|scope| &self.script.scopes[scope].kind)
             .take_while(|kind| !matches!(kind, ScopeKind::Function))
             .any(|kind| matches!(kind, ScopeKind::For { variable, .. } if variable == name))
     }
@@ -453,11 +433,10 @@ impl<'s> Variables<'s> {
                         Value::Unknown { guess } => out.hole(guess.as_deref(), *quoted),
                     }
                 }
-                Piece::Derived { name, quoted } => {
-                    out.secret |= self.is_secret(name, index);
+                Piece::Unknown { name, quoted } => {
+                    out.secret |= name.as_ref().is_some_and(|name| self.is_secret(name, index));
                     out.hole(None, *quoted);
                 }
-                Piece::Unknown { quoted } => out.hole(None, *quoted),
                 Piece::BraceOpen => out.push("{"),
                 Piece::BraceComma => out.push(","),
                 Piece::BraceClose => out.push("}"),

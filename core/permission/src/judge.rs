@@ -224,14 +224,14 @@ impl<'c> Judge<'c> {
 
     fn script(&mut self, script: &ParsedShell) {
         for concern in &script.concerns {
-            self.add(Finding::ask(Rule::HiddenCode, concern.reason));
+            self.add(Finding::ask(Rule::HiddenCode, *concern));
         }
         if self.is_posix_only && script.only_bash {
             let reason = "another shell than bash may read it otherwise";
             self.add(Finding::ask(Rule::UnreadableShell, reason));
         }
         if let Some(unparsed) = &script.unparsed {
-            let reason = format!("the command cannot be read: {}", unparsed.reason);
+            let reason = format!("the command cannot be read: {unparsed}");
             self.add(Finding::ask(Rule::UnreadableShell, reason));
         }
         let unknown =

@@ -2,8 +2,8 @@
 //!
 //! This is not a syntax tree: a decision is the worst over all commands, so commands are
 //! collected flat, each with the [`Scope`] it stands in. The reader never guesses in favour
-//! of the line: what it does not know becomes [`Unparsed`] (the rest of the line is unread)
-//! or a [`Concern`] (read, but something runs that cannot be seen).
+//! of the line: what it does not know makes the rest of the line [`unparsed`](ParsedShell::unparsed)
+//! or is one of its [`concerns`](ParsedShell::concerns): read, but something runs that cannot be seen.
 //!
 //! It takes one pass over the text, recursion is bounded by [`limits::SHELL_DEPTH`], and
 //! text that has to be looked at twice (backquotes, arithmetic) is paid from a budget.
@@ -29,9 +29,9 @@ pub struct ParsedShell {
     /// Where commands stand; the first is the top level.
     pub scopes: Vec<Scope>,
     /// Constructs that were read but whose effect is not visible in `commands`.
-    pub concerns: Vec<Concern>,
+    pub concerns: Vec<&'static str>,
     /// Why reading stopped before the end.
-    pub unparsed: Option<Unparsed>,
+    pub unparsed: Option<&'static str>,
     /// Names of functions, each with the number of commands that precede its definition.
     pub functions: Vec<Function>,
     /// Variables that an expansion such as `${name:=value}` or a redirection such as `{name}<file` writes.
@@ -42,6 +42,13 @@ pub struct ParsedShell {
     pub only_bash: bool,
     lists: usize,
     work_bytes: usize,
+}
+
+impl ParsedShell {
+    /// A scope and those around it, from the inside out.
+    pub(crate) fn scopes_around(&self, scope: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(scope), |at| self.scopes[*at].parent)
+    }
 }
 
 /// A command with its words, as far as the text tells them.
@@ -161,20 +168,6 @@ pub struct Function {
     pub scope: usize,
 }
 
-/// Something that was read but cannot be judged by its words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Concern {
-    /// What it is, for people.
-    pub reason: &'static str,
-}
-
-/// Why a text was not read to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unparsed {
-    /// What was found and what was expected.
-    pub reason: &'static str,
-}
-
 /// Reads `text` as a shell script.
 pub fn read(text: &str) -> ParsedShell {
     let mut text = Cow::Borrowed(text);
@@ -183,7 +176,7 @@ pub fn read(text: &str) -> ParsedShell {
         let mut script = ParsedShell { work_bytes, ..ParsedShell::default() };
         script.scopes.push(Scope { parent: None, kind: ScopeKind::Top });
         if text.len() > limits::SHELL_BYTES || work_bytes > limits::SHELL_REREAD_BYTES {
-            script.unparsed = Some(Unparsed { reason: "the command is too long to be read" });
+            script.unparsed = Some("the command is too long to be read");
             return script;
         }
         let (script, joint) = reader::ShellReader::new(&text, script, 0).read_all();

@@ -147,7 +147,7 @@ impl<'s> FolderChanges<'s> {
             return self.runs_any_time(to) || self.reaches_behind(from, to);
         }
         // It runs again in a loop around both.
-        let mut scopes = self.scopes(self.script.commands[from].scope);
+        let mut scopes = self.script.scopes_around(self.script.commands[from].scope);
         scopes
             .by_ref()
             .take_while(|at| !matches!(self.script.scopes[*at].kind, ScopeKind::Subshell))
@@ -159,7 +159,7 @@ impl<'s> FolderChanges<'s> {
     }
 
     fn reaches_behind(&self, from: usize, to: usize) -> bool {
-        for at in self.scopes(self.script.commands[from].scope) {
+        for at in self.script.scopes_around(self.script.commands[from].scope) {
             if self.is_around(at, to) {
                 return true;
             }
@@ -173,18 +173,13 @@ impl<'s> FolderChanges<'s> {
 
     /// Whether a command runs when something calls it: in a function or a trap.
     fn runs_any_time(&self, index: usize) -> bool {
-        let mut scopes = self.scopes(self.script.commands[index].scope);
+        let mut scopes = self.script.scopes_around(self.script.commands[index].scope);
         self.deferred.contains(&index)
             || scopes.any(|at| matches!(self.script.scopes[at].kind, ScopeKind::Function))
     }
 
-    /// A scope and those around it.
-    fn scopes(&self, scope: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(Some(scope), |at| self.script.scopes[*at].parent)
-    }
-
     fn is_around(&self, scope: usize, index: usize) -> bool {
-        self.scopes(self.script.commands[index].scope).any(|at| at == scope)
+        self.script.scopes_around(self.script.commands[index].scope).any(|at| at == scope)
     }
 
     /// How many folders are known that commands lead to.

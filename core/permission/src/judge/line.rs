@@ -184,14 +184,7 @@ impl Judge<'_> {
     /// Forbids functions that call themselves, which is how a line fills a machine with processes.
     pub(super) fn recursion(&mut self, script: &ParsedShell) {
         let body = |scope: usize, command: usize| {
-            let mut at = Some(script.commands[command].scope);
-            while let Some(current) = at {
-                if current == scope {
-                    return true;
-                }
-                at = script.scopes[current].parent;
-            }
-            false
+            script.scopes_around(script.commands[command].scope).any(|at| at == scope)
         };
         let calls = |from: usize, name: &str| {
             (0..script.commands.len()).any(|command| {

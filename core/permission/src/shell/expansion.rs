@@ -21,17 +21,17 @@ impl ShellReader<'_> {
             Some(b'(') if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() => {
                 self.position += 2;
                 self.arithmetic()?;
-                word.pieces.push(Piece::Unknown { quoted });
+                word.pieces.push(Piece::Unknown { name: None, quoted });
                 Ok(())
             }
             Some(b'(') => {
                 self.position += 1;
                 self.substitution_body()?;
-                word.pieces.push(Piece::Unknown { quoted });
+                word.pieces.push(Piece::Unknown { name: None, quoted });
                 Ok(())
             }
             Some(b'{') => self.braced(quoted, word),
-            Some(b'[') => Err(self.unparsed("`$[` is not understood")),
+            Some(b'[') => Err("`$[` is not understood"),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => {
                 let name = self.name().to_owned();
                 word.pieces.push(Piece::Variable { name, quoted });
@@ -42,7 +42,8 @@ impl ShellReader<'_> {
                 self.position += 1;
                 // A number is one word, quoted or not; `"$@"` is as many as there are.
                 let number = matches!(b, b'#' | b'?' | b'$' | b'!');
-                word.pieces.push(Piece::Unknown { quoted: number || quoted && b != b'@' });
+                word.pieces
+                    .push(Piece::Unknown { name: None, quoted: number || quoted && b != b'@' });
                 Ok(())
             }
             _ => {
@@ -67,16 +68,16 @@ impl ShellReader<'_> {
         self.enter()?;
         // Shells disagree on whose body comes first.
         if !self.pending.is_empty() {
-            return Err(self.unparsed("a substitution stands between a here-document and its body"));
+            return Err("a substitution stands between a here-document and its body");
         }
         let outer = self.scope;
         self.open_scope(ScopeKind::Subshell);
         self.read_list(&[")"])?;
         if !self.eat(")") {
-            return Err(self.unparsed("a parenthesis is not closed"));
+            return Err("a parenthesis is not closed");
         }
         if !self.pending.is_empty() {
-            return Err(self.unparsed("a here-document has no body"));
+            return Err("a here-document has no body");
         }
         self.scope = outer;
         self.leave();
@@ -88,7 +89,7 @@ impl ShellReader<'_> {
         let mut inner = String::new();
         loop {
             match self.take_char() {
-                None => return Err(self.unparsed("a backquote is not closed")),
+                None => return Err("a backquote is not closed"),
                 Some('`') => break,
                 Some('\\') => match self.take_char() {
                     Some(c @ ('$' | '`' | '\\')) => inner.push(c),
@@ -96,16 +97,16 @@ impl ShellReader<'_> {
                     Some('\n') => {}
                     // Between double quotes it is a plain quote, and in a here-document it is not.
                     Some('"') if quoted => {
-                        return Err(self.unparsed("a quote is escaped between backquotes"));
+                        return Err("a quote is escaped between backquotes");
                     }
                     Some(c) => inner.extend(['\\', c]),
-                    None => return Err(self.unparsed("a backquote is not closed")),
+                    None => return Err("a backquote is not closed"),
                 },
                 Some(c) => inner.push(c),
             }
         }
         self.read_nested(&inner)?;
-        word.pieces.push(Piece::Unknown { quoted });
+        word.pieces.push(Piece::Unknown { name: None, quoted });
         Ok(())
     }
 
@@ -113,7 +114,7 @@ impl ShellReader<'_> {
     fn braced(&mut self, quoted: bool, word: &mut Builder) -> Parse<()> {
         self.position += 1;
         if matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'|' | b'(' | b'\\' | b'}') | None) {
-            return Err(self.unparsed("a substitution in `${ }` is not understood"));
+            return Err("a substitution in `${ }` is not understood");
         }
         let mut bare = true;
         if self.eat("!") {
@@ -129,12 +130,12 @@ impl ShellReader<'_> {
         if name.is_empty() {
             bare = false;
             if self.take_char() == Some('\\') {
-                return Err(self.unparsed("the name in `${` is not understood"));
+                return Err("the name in `${` is not understood");
             }
         }
         if bare && self.eat("}") {
             let piece = match name.as_bytes()[0].is_ascii_digit() {
-                true => Piece::Unknown { quoted },
+                true => Piece::Unknown { name: None, quoted },
                 false => Piece::Variable { name, quoted },
             };
             word.pieces.push(piece);
@@ -152,13 +153,10 @@ impl ShellReader<'_> {
             self.concern("an expansion that fails prints the variables in its message");
         }
         let own = Some(name).filter(|name| tells && !name.is_empty());
-        // Both may become a part of the word, or of a message about it.
-        let derived = own.into_iter().chain(inner);
-        let before = word.pieces.len();
-        word.pieces.extend(derived.map(|name| Piece::Derived { name, quoted }));
-        if word.pieces.len() == before {
-            word.pieces.push(Piece::Unknown { quoted });
-        }
+        // Each may become a part of the word, or of a message about it.
+        let mut used = own.into_iter().chain(inner);
+        word.pieces.push(Piece::Unknown { name: used.next(), quoted });
+        word.pieces.extend(used.map(|name| Piece::Unknown { name: Some(name), quoted }));
         Ok(())
     }
 
@@ -179,7 +177,7 @@ impl ShellReader<'_> {
         let mut ignored = Builder::default();
         loop {
             match self.peek() {
-                None => return Err(self.unparsed("`${` is not closed")),
+                None => return Err("`${` is not closed"),
                 Some(b'}') => break,
                 Some(b'\'') if quoted => self.single_quoted_in_double(&mut ignored)?,
                 Some(b'\'') => self.single_quoted(&mut ignored)?,
@@ -190,7 +188,7 @@ impl ShellReader<'_> {
                     self.substitution_body()?;
                 }
                 Some(b'$') if quoted && self.peek_at(1) == Some(b'\'') => {
-                    return Err(self.unparsed("shells differ about `$'` in double quotes"));
+                    return Err("shells differ about `$'` in double quotes");
                 }
                 Some(b'$') => self.dollar(quoted, &mut ignored)?,
                 Some(b'`') => self.backquoted(quoted, &mut ignored)?,
@@ -198,10 +196,8 @@ impl ShellReader<'_> {
                     self.take_char();
                 }
             }
-            inner.extend(ignored.pieces.drain(..).filter_map(|piece| match piece {
-                Piece::Variable { name, .. } | Piece::Derived { name, .. } => Some(name),
-                _ => None,
-            }));
+            let used = ignored.pieces.drain(..);
+            inner.extend(used.filter_map(|piece| piece.variable().map(str::to_owned)));
         }
         let rest = &self.text[start..self.position];
         if subscript && (rest.contains("]=") || rest.contains("]:=")) {
@@ -230,7 +226,7 @@ impl ShellReader<'_> {
             }
         }
         if end != Some(self.position) {
-            return Err(self.unparsed("shells differ about a single quote in double quotes"));
+            return Err("shells differ about a single quote in double quotes");
         }
         self.position += 1;
         Ok(())
@@ -263,7 +259,7 @@ impl ShellReader<'_> {
         let end = self.arithmetic_end();
         self.position += 2;
         let Some(end) = end else {
-            return Err(self.unparsed("arithmetic is not closed"));
+            return Err("arithmetic is not closed");
         };
         self.spend(end - self.position)?;
         let text = self.text[self.position..end].replace("\\\n", "");
@@ -290,7 +286,7 @@ impl ShellReader<'_> {
         word.text("");
         loop {
             match self.take_char() {
-                None => return Err(self.unparsed("a quote is not closed")),
+                None => return Err("a quote is not closed"),
                 Some('\'') => return Ok(()),
                 Some('\\') => self.ansi_escape(word)?,
                 Some(c) => word.char(c),
@@ -300,7 +296,7 @@ impl ShellReader<'_> {
 
     fn ansi_escape(&mut self, word: &mut Builder) -> Parse<()> {
         let Some(c) = self.take_char() else {
-            return Err(self.unparsed("a quote is not closed"));
+            return Err("a quote is not closed");
         };
         let plain = match c {
             'a' => '\u{7}',
@@ -316,7 +312,7 @@ impl ShellReader<'_> {
             'u' => self.ansi_number("", 4, 16)?,
             'U' => self.ansi_number("", 8, 16)?,
             '0'..='7' => self.ansi_number(c.encode_utf8(&mut [0; 4]), 2, 8)?,
-            'c' => return Err(self.unparsed("a control escape in `$'…'` is not understood")),
+            'c' => return Err("a control escape in `$'…'` is not understood"),
             other => {
                 word.text("\\");
                 other
@@ -338,7 +334,7 @@ impl ShellReader<'_> {
         let text = format!("{first}{}", &self.text[start..self.position]);
         match u32::from_str_radix(&text, radix).ok().and_then(char::from_u32) {
             Some(c) if c != '\0' && (c.is_ascii() || digits >= 4) => Ok(c),
-            _ => Err(self.unparsed("an escape in `$'…'` is not understood")),
+            _ => Err("an escape in `$'…'` is not understood"),
         }
     }
 }

@@ -34,13 +34,13 @@ impl ShellReader<'_> {
                     if self.at_any(until) {
                         break;
                     }
-                    return Err(self.unparsed("`;;` stands outside `case`"));
+                    return Err("`;;` stands outside `case`");
                 }
                 Some(b';') => self.position += 1,
                 Some(b'\n') => {}
                 None => break,
                 Some(_) if self.at_any(until) => break,
-                Some(_) => return Err(self.unparsed("a command ends in something unexpected")),
+                Some(_) => return Err("a command ends in something unexpected"),
             }
         }
         self.leave();
@@ -72,7 +72,7 @@ impl ShellReader<'_> {
 
     fn expect_word(&mut self, word: &str, missing: &'static str) -> Parse<()> {
         self.skip_lines()?;
-        if self.eat_word(word) { Ok(()) } else { Err(self.unparsed(missing)) }
+        if self.eat_word(word) { Ok(()) } else { Err(missing) }
     }
 
     fn mark(&self) -> (usize, usize) {
@@ -170,13 +170,13 @@ impl ShellReader<'_> {
         self.skip_blanks();
         let outer = self.scope;
         let compound = match self.peek() {
-            None => return Err(self.unparsed("a command is missing at the end")),
+            None => return Err("a command is missing at the end"),
             Some(b'(') => {
                 self.parenthesised()?;
                 true
             }
             Some(byte) if ends_word(byte) && !matches!(byte, b'<' | b'>' | b'&') => {
-                return Err(self.unparsed("a command is missing here"));
+                return Err("a command is missing here");
             }
             Some(_) => self.reserved()?,
         };
@@ -195,7 +195,7 @@ impl ShellReader<'_> {
     fn reserved(&mut self) -> Parse<bool> {
         let word = self.raw_word();
         if CLOSING_WORDS.contains(&word) {
-            return Err(self.unparsed("a word that closes a compound command stands alone"));
+            return Err("a word that closes a compound command stands alone");
         }
         match word {
             "{" => self.group()?,
@@ -211,7 +211,7 @@ impl ShellReader<'_> {
                 // The shell writes the variable `NAME` of `coproc NAME [[ … ]]`.
                 let behind = self.script.commands.last().and_then(|last| last.source.get(1));
                 if behind.is_some_and(|word| COMPOUND.contains(&word.as_str())) {
-                    return Err(self.unparsed("a coprocess has a name"));
+                    return Err("a coprocess has a name");
                 }
             }
             "function" => {
@@ -223,7 +223,7 @@ impl ShellReader<'_> {
                 if self.eat("(") {
                     self.skip_blanks();
                     if !self.eat(")") {
-                        return Err(self.unparsed("a function has no `()`"));
+                        return Err("a function has no `()`");
                     }
                 }
                 self.function(name)?;
@@ -259,7 +259,7 @@ impl ShellReader<'_> {
 
     fn function(&mut self, name: String) -> Parse<()> {
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b)) {
-            return Err(self.unparsed("a function has an unusual name"));
+            return Err("a function has an unusual name");
         }
         let defined_at = self.script.commands.len();
         let certain = self.scope == 0;
@@ -301,7 +301,7 @@ impl ShellReader<'_> {
                 self.read_list(&["then"])?;
                 self.expect_word("then", "an `elif` has no `then`")?;
             } else if !self.eat_word("else") {
-                return Err(self.unparsed("an `if` is not closed"));
+                return Err("an `if` is not closed");
             }
         }
     }
@@ -332,7 +332,7 @@ impl ShellReader<'_> {
         }
         let variable = self.name().to_owned();
         if variable.is_empty() {
-            return Err(self.unparsed("a loop has no variable"));
+            return Err("a loop has no variable");
         }
         self.skip_lines()?;
         let mut values = None;
@@ -341,10 +341,10 @@ impl ShellReader<'_> {
             loop {
                 self.skip_blanks();
                 match self.peek() {
-                    None => return Err(self.unparsed("a loop has no `do`")),
+                    None => return Err("a loop has no `do`"),
                     Some(b';' | b'\n') => break,
                     Some(b) if ends_word(b) && b != b'<' && b != b'>' => {
-                        return Err(self.unparsed("a loop's values end in something unexpected"));
+                        return Err("a loop's values end in something unexpected");
                     }
                     Some(_) => words.push(self.read_word()?),
                 }
@@ -372,7 +372,7 @@ impl ShellReader<'_> {
             loop {
                 self.skip_blanks();
                 if self.peek().is_none_or(ends_word) {
-                    return Err(self.unparsed("a pattern of a `case` is missing"));
+                    return Err("a pattern of a `case` is missing");
                 }
                 self.word_parts("")?;
                 self.skip_blanks();
@@ -381,7 +381,7 @@ impl ShellReader<'_> {
                 }
             }
             if !self.eat(")") {
-                return Err(self.unparsed("a pattern of a `case` is not closed"));
+                return Err("a pattern of a `case` is not closed");
             }
             self.read_list(&[";;", ";&", "esac"])?;
             if self.eat(";;") || self.eat(";") {
@@ -401,10 +401,10 @@ impl ShellReader<'_> {
                 break;
             }
             match self.peek() {
-                None => return Err(self.unparsed("a `[[` is not closed")),
+                None => return Err("a `[[` is not closed"),
                 Some(b'(' | b')' | b'|' | b'&') => self.position += 1,
                 Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => self.position += 1,
-                Some(b';') => return Err(self.unparsed("a `[[` is not closed")),
+                Some(b';') => return Err("a `[[` is not closed"),
                 Some(_) => words.push(self.word_parts("")?),
             }
         }
@@ -466,7 +466,7 @@ impl ShellReader<'_> {
             && simple.assignments.is_empty()
             && simple.redirections.is_empty()
         {
-            return Err(self.unparsed("a command is missing here"));
+            return Err("a command is missing here");
         }
         self.script.commands.push(simple);
         Ok(())

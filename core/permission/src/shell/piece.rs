@@ -25,15 +25,10 @@ pub enum Piece {
         /// Inside double quotes: it stays one word.
         quoted: bool,
     },
-    /// Something made from the value of a variable: `${name%.c}`.
-    Derived {
-        /// Its name.
-        name: String,
-        /// Inside double quotes: it stays one word.
-        quoted: bool,
-    },
     /// A substitution, or an expansion that is not modelled.
     Unknown {
+        /// The variable whose value it is made from: `${name%.c}`.
+        name: Option<String>,
         /// Inside double quotes: it stays one word.
         quoted: bool,
     },
@@ -52,10 +47,6 @@ impl Default for Word {
 }
 
 impl Word {
-    pub(super) fn literal(text: String) -> Word {
-        Word::Literal(text)
-    }
-
     /// The text, when nothing in the word is expanded.
     pub fn as_literal(&self) -> Option<&str> {
         match self {
@@ -70,15 +61,22 @@ impl Word {
             Word::Literal(_) => &[][..],
             Word::Pieces(pieces) => pieces,
         };
-        pieces.iter().filter_map(|piece| match piece {
-            Piece::Variable { name, .. } | Piece::Derived { name, .. } => Some(name.as_str()),
+        pieces.iter().filter_map(Piece::variable)
+    }
+}
+
+impl Piece {
+    /// The variable in it.
+    pub(super) fn variable(&self) -> Option<&str> {
+        match self {
+            Piece::Variable { name, .. } => Some(name),
+            Piece::Unknown { name, .. } => name.as_deref(),
             Piece::Text(_)
             | Piece::Wildcard(_)
             | Piece::Tilde(_)
-            | Piece::Unknown { .. }
             | Piece::BraceOpen
             | Piece::BraceComma
             | Piece::BraceClose => None,
-        })
+        }
     }
 }

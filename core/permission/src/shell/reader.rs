@@ -1,9 +1,10 @@
 //! The position in the text, and what every part of the reader needs.
 
-use super::{Concern, ParsedShell, Scope, ScopeKind, Unparsed, Word};
+use super::{ParsedShell, Scope, ScopeKind, Word};
 use onloop_syntax::limits;
 
-pub(super) type Parse<T> = Result<T, Unparsed>;
+/// What was read, or why reading stops: what was found and what was expected.
+pub(super) type Parse<T> = Result<T, &'static str>;
 
 pub(super) struct ShellReader<'a> {
     pub(super) text: &'a str,
@@ -47,7 +48,7 @@ impl<'a> ShellReader<'a> {
     /// Fails for a text within the text that has lines to be joined.
     fn without_joints(&self) -> Parse<()> {
         match self.joint {
-            Some(_) => Err(self.unparsed("a line is continued where that is not understood")),
+            Some(_) => Err("a line is continued where that is not understood"),
             None => Ok(()),
         }
     }
@@ -55,33 +56,44 @@ impl<'a> ShellReader<'a> {
     fn read_script(&mut self) -> Parse<()> {
         self.read_list(&[])?;
         if self.peek().is_some() {
-            return Err(self.unparsed("this cannot stand here"));
+            return Err("this cannot stand here");
         }
         if !self.pending.is_empty() {
-            return Err(self.unparsed("a here-document has no body"));
+            return Err("a here-document has no body");
         }
         Ok(())
     }
 
     /// Reads `text`, which is not part of this reader's text, in a new subshell scope.
     pub(super) fn read_nested(&mut self, text: &str) -> Parse<()> {
+        let outer = self.scope;
+        self.open_scope(ScopeKind::Subshell);
+        self.read_inner(text, |inner| inner.read_script())?;
+        self.scope = outer;
+        Ok(())
+    }
+
+    /// Reads `text`, which is not part of this reader's text, in the scope of this reader.
+    fn read_inner<T>(
+        &mut self,
+        text: &str,
+        read: impl FnOnce(&mut ShellReader<'_>) -> Parse<T>,
+    ) -> Parse<T> {
         self.spend(text.len())?;
         self.enter()?;
-        let outer = self.scope;
-        let scope = self.open_scope(ScopeKind::Subshell);
-        self.scope = outer;
         let script = std::mem::take(&mut self.script);
         let mut inner = ShellReader::new(text, script, self.depth);
-        inner.scope = scope;
-        let end = inner.read_script().and_then(|()| inner.without_joints());
+        inner.scope = self.scope;
+        let found = read(&mut inner);
+        let found = inner.without_joints().and(found);
         self.script = inner.script;
         self.leave();
-        end
+        found
     }
 
     pub(super) fn enter(&mut self) -> Parse<()> {
         if self.depth >= limits::SHELL_DEPTH {
-            return Err(self.unparsed("commands are nested too deeply"));
+            return Err("commands are nested too deeply");
         }
         self.depth += 1;
         Ok(())
@@ -95,17 +107,13 @@ impl<'a> ShellReader<'a> {
     pub(super) fn spend(&mut self, bytes: usize) -> Parse<()> {
         self.script.work_bytes += bytes;
         if self.script.work_bytes > limits::SHELL_REREAD_BYTES {
-            return Err(self.unparsed("the command is too intricate to be read"));
+            return Err("the command is too intricate to be read");
         }
         Ok(())
     }
 
-    pub(super) fn unparsed(&self, reason: &'static str) -> Unparsed {
-        Unparsed { reason }
-    }
-
     pub(super) fn concern(&mut self, reason: &'static str) {
-        self.script.concerns.push(Concern { reason });
+        self.script.concerns.push(reason);
     }
 
     pub(super) fn open_scope(&mut self, kind: ScopeKind) -> usize {
@@ -186,7 +194,7 @@ impl<'a> ShellReader<'a> {
         let mut body = String::new();
         loop {
             if self.position >= self.text.len() {
-                return Err(self.unparsed("a here-document is not terminated"));
+                return Err("a here-document is not terminated");
             }
             let mut line = self.take_line().to_owned();
             // In a body that is expanded, a backslash joins lines before the delimiter is
@@ -204,19 +212,18 @@ impl<'a> ShellReader<'a> {
             }
             let ends = line.strip_prefix(document.delimiter.as_str());
             if self.in_subshell() && ends.is_some_and(|rest| rest.contains(')')) {
-                return Err(self.unparsed("a parenthesis follows the end of a here-document"));
+                return Err("a parenthesis follows the end of a here-document");
             }
             body.push_str(line);
             body.push('\n');
         }
-        let word = if document.literal { Word::literal(body) } else { self.expand_text(&body)? };
+        let word = if document.literal { Word::Literal(body) } else { self.expand_text(&body)? };
         self.script.documents[document.slot] = word;
         Ok(())
     }
 
     fn in_subshell(&self) -> bool {
-        let mut scopes =
-            std::iter::successors(Some(self.scope), |at| self.script.scopes[*at].parent);
+        let mut scopes = self.script.scopes_around(self.scope);
         scopes.any(|at| matches!(self.script.scopes[at].kind, ScopeKind::Subshell))
     }
 
@@ -231,18 +238,9 @@ impl<'a> ShellReader<'a> {
     /// here-document.
     pub(super) fn expand_text(&mut self, text: &str) -> Parse<Word> {
         if !text.bytes().any(|b| matches!(b, b'$' | b'`' | b'\\')) {
-            return Ok(Word::literal(text.to_owned()));
+            return Ok(Word::Literal(text.to_owned()));
         }
-        self.spend(text.len())?;
-        self.enter()?;
-        let script = std::mem::take(&mut self.script);
-        let mut inner = ShellReader::new(text, script, self.depth);
-        inner.scope = self.scope;
-        let word = inner.read_expanded_to_end();
-        let word = inner.without_joints().and(word);
-        self.script = inner.script;
-        self.leave();
-        word
+        self.read_inner(text, |inner| inner.read_expanded_to_end())
     }
 }
 

@@ -49,7 +49,7 @@ impl ShellReader<'_> {
         let rest = self.raw_word();
         let text = rest.find(']').map(|end| rest[1..end].to_owned());
         let Some(text) = text.filter(|text| !text.contains(['\'', '"', '\\', '[', '`'])) else {
-            return Err(self.unparsed("a subscript is not understood"));
+            return Err("a subscript is not understood");
         };
         self.position += text.len() + 2;
         Ok(text)
@@ -62,12 +62,12 @@ impl ShellReader<'_> {
             if self.eat(")") {
                 // What stands behind it is part of the same word, and shells differ about it.
                 if self.peek().is_some_and(|b| !ends_word(b)) {
-                    return Err(self.unparsed("text stands directly behind an array"));
+                    return Err("text stands directly behind an array");
                 }
                 return Ok(elements.finish());
             }
             if self.peek().is_none_or(ends_word) {
-                return Err(self.unparsed("an array is not closed"));
+                return Err("an array is not closed");
             }
             if !elements.pieces.is_empty() {
                 elements.text(" ");
@@ -95,7 +95,7 @@ impl ShellReader<'_> {
             named = Some(self.name().to_owned()).filter(|name| !name.is_empty());
             // In front of a redirection, it evaluates the subscript and writes the element.
             if named.is_some() && self.peek() == Some(b'[') {
-                return Err(self.unparsed("a subscript stands in braces"));
+                return Err("a subscript stands in braces");
             }
             if named.is_none() || !self.eat("}") || !matches!(self.peek(), Some(b'<' | b'>')) {
                 self.position = start;
@@ -134,7 +134,7 @@ impl ShellReader<'_> {
                 let process =
                     matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(');
                 if self.peek().is_none_or(ends_word) && !process {
-                    return Err(self.unparsed("a redirection has no target"));
+                    return Err("a redirection has no target");
                 }
                 self.read_word()?
             }
@@ -186,10 +186,10 @@ impl ShellReader<'_> {
                     self.position += 1;
                     let rest = &self.text[self.position..];
                     let Some(end) = rest.find(char::from(byte)) else {
-                        return Err(self.unparsed("a quote is not closed"));
+                        return Err("a quote is not closed");
                     };
                     if rest[..end].contains(['\\', '\n']) {
-                        return Err(self.unparsed("a here-document has an unusual delimiter"));
+                        return Err("a here-document has an unusual delimiter");
                     }
                     delimiter.push_str(&rest[..end]);
                     self.position += end + 1;
@@ -200,13 +200,13 @@ impl ShellReader<'_> {
                     delimiter.extend(self.take_char());
                 }
                 b'\\' | b'$' | b'`' => {
-                    return Err(self.unparsed("a here-document has an unusual delimiter"));
+                    return Err("a here-document has an unusual delimiter");
                 }
                 _ => delimiter.extend(self.take_char()),
             }
         }
         if delimiter.is_empty() && !literal {
-            return Err(self.unparsed("a here-document has no delimiter"));
+            return Err("a here-document has no delimiter");
         }
         let slot = self.script.documents.len();
         self.script.documents.push(Word::default());

@@ -62,7 +62,7 @@ impl ShellReader<'_> {
         }
         let word = self.word_parts(plain)?;
         if self.peek() == Some(b'(') {
-            return Err(self.unparsed("an extended pattern or array is not understood here"));
+            return Err("an extended pattern or array is not understood here");
         }
         Ok(word)
     }
@@ -82,10 +82,10 @@ impl ShellReader<'_> {
         }
         // Every caller that reads words in a loop relies on this for its end.
         if start.is_empty() && self.position == begin {
-            return Err(self.unparsed("a word is missing here"));
+            return Err("a word is missing here");
         }
         if word.braces && word.lone_dollar {
-            return Err(self.unparsed("braces may make a variable of a `$`"));
+            return Err("braces may make a variable of a `$`");
         }
         Ok(word.finish())
     }
@@ -115,7 +115,7 @@ impl ShellReader<'_> {
             b'{' | b',' | b'}'
                 if word.open_name == Some(self.position) && (word.braces || byte == b'{') =>
             {
-                return Err(self.unparsed("braces stand directly behind a variable"));
+                return Err("braces stand directly behind a variable");
             }
             b'{' => {
                 self.position += 1;
@@ -133,7 +133,7 @@ impl ShellReader<'_> {
             }
             _ => match self.take_char() {
                 Some(c) => word.char(c),
-                None => return Err(self.unparsed("a word ends within a character")),
+                None => return Err("a word ends within a character"),
             },
         }
         Ok(())
@@ -158,7 +158,7 @@ impl ShellReader<'_> {
             self.position += 1;
         }
         if self.peek() == Some(b'{') {
-            return Err(self.unparsed("braces stand directly behind a tilde"));
+            return Err("braces stand directly behind a tilde");
         }
         word.pieces.push(Piece::Tilde(self.text[start..self.position].to_owned()));
         Ok(())
@@ -175,7 +175,7 @@ impl ShellReader<'_> {
                 word.char(c);
                 Ok(())
             }
-            None => Err(self.unparsed("the command ends in a backslash")),
+            None => Err("the command ends in a backslash"),
         }
     }
 
@@ -183,7 +183,7 @@ impl ShellReader<'_> {
         self.position += 1;
         let rest = &self.text[self.position..];
         let Some(end) = memchr::memchr(b'\'', rest.as_bytes()) else {
-            return Err(self.unparsed("a single quote is not closed"));
+            return Err("a single quote is not closed");
         };
         word.text(&rest[..end]);
         self.position += end + 1;
@@ -195,7 +195,7 @@ impl ShellReader<'_> {
         word.text("");
         loop {
             match self.peek() {
-                None => return Err(self.unparsed("a double quote is not closed")),
+                None => return Err("a double quote is not closed"),
                 Some(b'"') => {
                     self.position += 1;
                     return Ok(());
