@@ -97,7 +97,8 @@ const WRITERS: [&str; 13] = [
 /// The variables of a script, as far as the script itself determines them.
 pub(crate) struct Variables<'s> {
     script: &'s ParsedShell,
-    cwd: Option<&'s str>,
+    /// What `PWD` holds; `None` where it is not known.
+    pub cwd: Option<&'s str>,
     home: &'s str,
     temporary: Option<&'s str>,
     known: BTreeMap<&'s str, Variable<'s>>,

@@ -250,8 +250,8 @@ impl<'c> Judge<'c> {
         let begin = self.places.cwd.clone();
         let home = self.places.home().to_owned();
         let temporary = self.context.places.own_temporary.as_deref();
-        let values = folder::Values::new(script, &begin, &home, temporary);
-        if values.of(true).hold_secrets() {
+        let mut variables = Variables::new(script, Some(&begin), &home, temporary);
+        if variables.hold_secrets() {
             self.secret_set = true;
             // What is around this code may show the variable.
             if self.depth > 1 {
@@ -260,16 +260,16 @@ impl<'c> Judge<'c> {
         }
         let mut folders = folder::FolderChanges::new(script, &begin);
         let outer = self.functions.len();
-        let keeps_functions = line::keeps_functions(script);
         for (index, simple) in script.commands.iter().enumerate() {
             let defined = |f: &&shell::Function| f.defined_at <= index && f.certain;
-            for function in script.functions.iter().filter(|f| keeps_functions && defined(f)) {
+            for function in script.functions.iter().filter(defined) {
                 if !self.functions.contains(&function.name) {
                     self.functions.push(function.name.clone());
                 }
             }
             for assignment in &simple.assignments {
-                let variables = values.of(folders.known() == 0 && !self.seen.lost);
+                let stays = folders.known() == 0 && !self.seen.lost;
+                variables.cwd = stays.then_some(begin.as_str());
                 let value = variables.single(&assignment.value, index);
                 let scope = scope_of(&simple.words);
                 self.assignment(&assignment.name, &value, scope);
@@ -281,9 +281,11 @@ impl<'c> Judge<'c> {
                     self.latent_code(&value);
                 }
             }
-            self.in_known_folders(&mut folders, index, &values);
+            if !self.in_folders(&mut folders, index, &mut variables) {
+                self.add(Finding::ask(Rule::ShellSize, "it changes the folder too often"));
+            }
         }
-        self.in_later_folders(&mut folders, &values);
+        self.in_later_folders(&mut folders, &mut variables);
         self.functions.truncate(outer);
     }
 
@@ -407,9 +409,7 @@ impl<'c> Judge<'c> {
                 return self.forbidding(|judge| judge.command(&words, stdin));
             }
             for name in programs::matching(file_name(&first.text)) {
-                let mut words = words.clone();
-                words[0] = Arg::exact(name);
-                self.forbidding(|judge| judge.command(&words, stdin));
+                self.forbidden_program(name, &words, stdin);
             }
         }
     }
@@ -423,9 +423,7 @@ impl<'c> Judge<'c> {
             self.consider(finding);
             self.reaches_database(name, args);
             if programs::find(name).is_some() {
-                let mut words = args.to_vec();
-                words[0] = Arg::exact(name);
-                self.forbidding(|judge| judge.command(&words, stdin));
+                self.forbidden_program(name, args, stdin);
             }
             return;
         }
@@ -438,23 +436,33 @@ impl<'c> Judge<'c> {
                 (self.commands[at].table, self.commands[at].source) = (table.name, table.source);
                 self.entry(program, name, &args[1..], stdin, at);
             }
-            None if self.functions.iter().any(|function| function == name) => {}
-            None => {
-                let leaves =
-                    tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
-                let reason = format!("there is no rule for `{name}`");
-                let finding = Finding::containable(Rule::UnknownProgram, reason);
-                self.add(Finding { containable: !leaves, lasting: leaves, ..finding });
-                self.reaches_database(name, args);
-                let folded = name.to_lowercase();
-                let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
-                if folded != name && programs::find(folded).is_some() {
-                    let mut words = args.to_vec();
-                    words[0] = Arg::exact(folded);
-                    self.forbidding(|judge| judge.command(&words, stdin));
-                }
+            None if self.functions.iter().any(|function| function == name) => {
+                let outer = std::mem::take(&mut self.worst);
+                self.unlisted_program(name, args, stdin);
+                let inner = std::mem::replace(&mut self.worst, outer);
+                self.seen.function_calls.absorb(inner);
             }
+            None => self.unlisted_program(name, args, stdin),
         }
+    }
+
+    fn unlisted_program(&mut self, name: &str, args: &[Arg], stdin: Option<&Arg>) {
+        let leaves = tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
+        let reason = format!("there is no rule for `{name}`");
+        let finding = Finding::containable(Rule::UnknownProgram, reason);
+        self.add(Finding { containable: !leaves, lasting: leaves, ..finding });
+        self.reaches_database(name, args);
+        let folded = name.to_lowercase();
+        let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
+        if folded != name && programs::find(folded).is_some() {
+            self.forbidden_program(folded, args, stdin);
+        }
+    }
+
+    /// Judges `args` as a call of the program `name`, which it may be: it can only forbid.
+    fn forbidden_program(&mut self, name: &str, args: &[Arg], stdin: Option<&Arg>) {
+        let words = [&[Arg::exact(name)], &args[1..]].concat();
+        self.forbidding(|judge| judge.command(&words, stdin));
     }
 
     fn entry(

@@ -3,7 +3,7 @@
 
 use super::expand::{Arg, HOLE, Shape};
 use super::judge::entry::{
-    ArgFinding, Flag, Others, ParsedArgs, ProgramEntry, Role, Seen, Takes, words,
+    ArgFinding, Flag, Others, ParsedArgs, ProgramEntry, Role, Seen, Takes, is_number, words,
 };
 use super::programs::Class;
 use super::verdict::Decision;
@@ -203,7 +203,7 @@ impl<'p> OptionReader<'p> {
         if let Some((flag, name)) = program.option(text) {
             return self.flagged(flag, name, None);
         }
-        if text[1..].bytes().all(|b| b.is_ascii_digit()) {
+        if is_number(&text[1..]) {
             return;
         }
         // `-var=x`, as programs written in Go take it.

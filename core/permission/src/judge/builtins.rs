@@ -23,16 +23,7 @@ pub(crate) fn test(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.args.iter().any(evaluates) {
         judge.ask(parsed, "evaluates the name of a variable");
     }
-    let args = match parsed.args {
-        [args @ .., end] if parsed.name == "[" && end.text == "]" => args,
-        args => args,
-    };
-    let args = match args {
-        [not, rest @ ..] if not.known() == Some("!") => rest,
-        args => args,
-    };
-    let is_word = |arg: &Arg| arg.shape != Shape::Splits;
-    let is_certain = match args {
+    let is_certain = match tested(parsed.name, parsed.args) {
         [] => true,
         [only] => is_word(only),
         [operator, operand] => operator.known().is_some() && is_word(operand),
@@ -45,6 +36,38 @@ pub(crate) fn test(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !is_certain {
         judge.ask_held(parsed, "gets a word that is not known and may be an operator");
     }
+}
+
+/// The operands and operators of test.
+fn tested<'p>(name: &str, args: &'p [Arg]) -> &'p [Arg] {
+    let args = match args {
+        [args @ .., end] if name == "[" && end.text == "]" => args,
+        args => args,
+    };
+    match args {
+        [not, rest @ ..] if not.known() == Some("!") => rest,
+        args => args,
+    }
+}
+
+fn is_word(arg: &Arg) -> bool {
+    arg.shape != Shape::Splits
+}
+
+/// Whether a command shows nothing of its words but whether a variable is set, or equals another. An
+/// operator between numbers, or one that is missing, makes the shell print the operand.
+pub(super) fn keeps_secret(name: &str, args: &[Arg]) -> bool {
+    let is_one_of =
+        |operator: &Arg, known: &[&str]| operator.known().is_some_and(|it| known.contains(&it));
+    matches!(name, "test" | "[")
+        && match tested(name, args) {
+            [operand] => is_word(operand),
+            [operator, operand] => is_one_of(operator, &["-n", "-z"]) && is_word(operand),
+            [left, operator, right] => {
+                is_one_of(operator, &["=", "==", "!="]) && is_word(left) && is_word(right)
+            }
+            _ => false,
+        }
 }
 
 /// set: options that are known not to change what later commands mean.

@@ -233,6 +233,11 @@ pub(crate) fn words(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.split_ascii_whitespace()
 }
 
+/// Whether a word is digits alone.
+pub(crate) fn is_number(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// An option without a value that changes nothing.
 pub(crate) const fn plain(names: &'static str) -> Flag {
     Flag { names, takes: Takes::Nothing, makes: None }
@@ -327,6 +332,19 @@ impl ParsedArgs<'_> {
     pub(crate) fn values(&self, names: &[&str]) -> Vec<&Arg> {
         let given = self.seen.iter().filter(|seen| names.contains(&seen.name));
         given.filter_map(|seen| seen.value.as_ref()).collect()
+    }
+
+    /// The arguments from the first operand on; empty without one.
+    pub(crate) fn from_first_operand(&self) -> &[Arg] {
+        let first = self.operands.first();
+        let is_first = |arg: &Arg| first.is_some_and(|first| std::ptr::eq(arg, *first));
+        let at = self.args.iter().position(is_first).unwrap_or(self.args.len());
+        &self.args[at..]
+    }
+
+    /// The arguments, when every one of them is certain.
+    pub(crate) fn known_args(&self) -> Option<Vec<&str>> {
+        self.args.iter().map(Arg::known).collect()
     }
 
     /// The operands, when every one of them is certain.

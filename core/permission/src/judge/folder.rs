@@ -7,7 +7,6 @@ use crate::paths::{Access, PathClass};
 use crate::shell::{ParsedShell, ScopeKind, Word};
 use crate::verdict::{Finding, PathRule, Rule};
 use onloop_syntax::limits;
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of the commands.
@@ -24,10 +23,10 @@ const ROUNDS: usize = 2;
 pub(super) struct Moves {
     /// Where they may lead.
     made: Vec<String>,
-    /// Some code runs at any later time: a trap.
-    pub deferred: bool,
-    /// A `popd` was judged, which may lead to wherever another command leads.
-    returns: bool,
+    /// How many of them run code at any later time: traps.
+    pub deferred: usize,
+    /// How many are a `popd`, which may lead to wherever another command leads.
+    returns: usize,
     /// A function has the name of a command that changes the folder.
     shadowed: bool,
 }
@@ -39,36 +38,10 @@ impl Moves {
     }
 }
 
-/// The variables of a script.
-pub(super) struct Values<'s> {
-    make: Box<dyn Fn(bool) -> Variables<'s> + 's>,
-    at_first: OnceCell<Variables<'s>>,
-    elsewhere: OnceCell<Variables<'s>>,
-}
-
-impl<'s> Values<'s> {
-    pub(super) fn new(
-        script: &'s ParsedShell,
-        cwd: &'s str,
-        home: &'s str,
-        temporary: Option<&'s str>,
-    ) -> Values<'s> {
-        let make =
-            move |at_first: bool| Variables::new(script, at_first.then_some(cwd), home, temporary);
-        Values { make: Box::new(make), at_first: OnceCell::new(), elsewhere: OnceCell::new() }
-    }
-
-    /// As commands get them in the first folder, or in another one, where `PWD` is not known.
-    pub(super) fn of(&self, at_first: bool) -> &Variables<'s> {
-        let cell = if at_first { &self.at_first } else { &self.elsewhere };
-        cell.get_or_init(|| (self.make)(at_first))
-    }
-}
-
 /// The folders that the commands of a script may run in.
 pub(super) struct FolderChanges<'s> {
     script: &'s ParsedShell,
-    begin: String,
+    begin: &'s str,
     /// The folders that each command was judged from.
     judged: Vec<Vec<String>>,
     /// Where commands may lead, by their index.
@@ -77,43 +50,36 @@ pub(super) struct FolderChanges<'s> {
     deferred: BTreeSet<usize>,
     /// Commands with a `popd`, and how many folders were known when they were judged.
     returns: BTreeMap<usize, usize>,
-    shadowed: bool,
 }
 
 impl<'s> FolderChanges<'s> {
-    pub(super) fn new(script: &'s ParsedShell, begin: &str) -> FolderChanges<'s> {
+    pub(super) fn new(script: &'s ParsedShell, begin: &'s str) -> FolderChanges<'s> {
         FolderChanges {
             script,
-            begin: begin.to_owned(),
+            begin,
             judged: vec![Vec::new(); script.commands.len()],
             changes: BTreeMap::new(),
             deferred: BTreeSet::new(),
             returns: BTreeMap::new(),
-            shadowed: false,
         }
     }
 
-    /// The folders in which the command at `index` may run.
-    fn of(&self, index: usize) -> Vec<String> {
-        let mut found = vec![self.begin.clone()];
-        let add = |found: &mut Vec<String>, leads: &[String]| {
-            let new: Vec<String> =
-                leads.iter().filter(|lead| !found.contains(lead)).cloned().collect();
-            found.extend(new);
-        };
+    /// The folders in which the command at `index` may run; `shadowed` says whether `cd` may be a function.
+    fn of(&self, index: usize, shadowed: bool) -> Vec<String> {
+        let mut found = vec![self.begin.to_owned()];
         // In a loop what follows comes first, the time before.
         let changes = self.changes.range(index..).chain(self.changes.range(..index));
         let reaching = changes.filter(|(at, _)| self.reaches(**at, index));
         for (at, leads) in reaching.clone() {
-            if self.is_certain(*at, index) {
+            if !shadowed && self.is_certain(*at, index) {
                 found.clear();
             }
-            add(&mut found, leads);
+            add_new(&mut found, leads);
         }
         // A function or a trap may have run in between.
         for (at, leads) in reaching {
             if self.runs_any_time(*at) || self.runs_any_time(index) {
-                add(&mut found, leads);
+                add_new(&mut found, leads);
             }
         }
         found
@@ -135,7 +101,6 @@ impl<'s> FolderChanges<'s> {
         from < to
             && is_plain
             && change.alone
-            && !self.shadowed
             && simple.list == change.list
             && simple.after_success
             && simple.scope >= change.scope
@@ -198,22 +163,20 @@ impl Judge<'_> {
     /// Judges the command at `index` from every folder that it may run in, as far as it was
     /// not yet.
     /// `false`: there are too many.
-    fn in_folders(
+    pub(super) fn in_folders<'s>(
         &mut self,
-        folders: &mut FolderChanges<'_>,
+        folders: &mut FolderChanges<'s>,
         index: usize,
-        values: &Values<'_>,
+        variables: &mut Variables<'s>,
     ) -> bool {
-        folders.shadowed = self.moves.shadowed;
-        let mut found = folders.of(index);
+        let mut found = folders.of(index, self.moves.shadowed);
         let is_complete =
             found.len() <= limits::SHELL_FOLDERS && folders.changes.len() <= MOST_CHANGES;
         found.truncate(limits::SHELL_FOLDERS);
-        let begin = self.places.cwd.clone();
-        let outer = std::mem::take(&mut self.moves.deferred);
-        let outer_returns = std::mem::take(&mut self.moves.returns);
         let known = self.moves.known();
         let has_changed = folders.returns.get(&index).is_some_and(|before| *before != known);
+        let (made, deferred, returns) =
+            (self.moves.made.len(), self.moves.deferred, self.moves.returns);
         for cwd in found {
             let is_new = !folders.judged[index].contains(&cwd);
             if is_new {
@@ -221,46 +184,29 @@ impl Judge<'_> {
             } else if !has_changed {
                 continue;
             }
-            let mark = self.moves.made.len();
-            let variables = values.of(cwd == folders.begin && !self.seen.lost);
+            variables.cwd = (cwd == folders.begin && !self.seen.lost).then_some(folders.begin);
             self.go(cwd);
             self.simple(folders.script, index, variables);
-            for lead in self.moves.made[mark..].iter().cloned() {
-                let leads = folders.changes.entry(index).or_default();
-                if !leads.contains(&lead) {
-                    leads.push(lead);
-                }
-            }
         }
-        self.go(begin);
-        if self.moves.deferred {
+        self.go(folders.begin.to_owned());
+        let leads = &self.moves.made[made..];
+        if !leads.is_empty() {
+            add_new(folders.changes.entry(index).or_default(), leads);
+        }
+        if self.moves.deferred > deferred {
             folders.deferred.insert(index);
         }
-        self.moves.deferred |= outer;
-        if self.moves.returns {
+        if self.moves.returns > returns {
             folders.returns.insert(index, self.moves.known());
         }
-        self.moves.returns |= outer_returns;
         is_complete
     }
 
-    /// Judges the command at `index` from every folder that those before it may lead to.
-    pub(super) fn in_known_folders(
-        &mut self,
-        folders: &mut FolderChanges<'_>,
-        index: usize,
-        values: &Values<'_>,
-    ) {
-        if !self.in_folders(folders, index, values) {
-            self.add(Finding::ask(Rule::ShellSize, "it changes the folder too often"));
-        }
-    }
-
     /// Judges commands that may run again, or later, from the folders that other commands lead to.
-    pub(super) fn in_later_folders(
+    pub(super) fn in_later_folders<'s>(
         &mut self,
-        folders: &mut FolderChanges<'_>,
-        values: &Values<'_>,
+        folders: &mut FolderChanges<'s>,
+        variables: &mut Variables<'s>,
     ) {
         for _ in 0..ROUNDS {
             let known = folders.known();
@@ -269,7 +215,7 @@ impl Judge<'_> {
             }
             let mut is_complete = true;
             for index in 0..folders.judged.len() {
-                is_complete &= self.in_folders(folders, index, values);
+                is_complete &= self.in_folders(folders, index, variables);
             }
             if is_complete && folders.known() == known {
                 return;
@@ -292,6 +238,15 @@ impl Judge<'_> {
     }
 }
 
+/// Adds the folders that are not there.
+fn add_new(folders: &mut Vec<String>, more: &[String]) {
+    for folder in more {
+        if !folders.contains(folder) {
+            folders.push(folder.clone());
+        }
+    }
+}
+
 fn is_option(arg: &Arg) -> bool {
     matches!(arg.text.as_str(), "-P" | "-L" | "-e" | "--" | "-q" | "-n" | "-s")
 }
@@ -302,7 +257,7 @@ pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let rule = || Rule::Path(PathRule::Outside);
     if parsed.name == "popd" && parsed.args.is_empty() {
         // Back to where any `pushd` was.
-        judge.moves.returns = true;
+        judge.moves.returns += 1;
         let first = judge.context.places.cwd.clone();
         let known: BTreeSet<String> = judge.moves.made.iter().cloned().chain([first]).collect();
         if judge.moves.made.is_empty() || known.len() > limits::SHELL_FOLDERS {

@@ -1,6 +1,6 @@
 //! What the table cannot say about gh: filters, texts, requests.
 
-use super::entry::ParsedArgs;
+use super::entry::{ParsedArgs, is_number};
 use super::{Judge, workflow};
 use crate::expand::{Arg, HOLE};
 use crate::paths::Access;
@@ -58,9 +58,7 @@ fn reads_environment(filter: &Arg) -> bool {
 /// `gh issue edit`: what a planning workflow may do.
 pub(crate) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();
-    let numbered = parsed.operands.len() == 1
-        && !number.is_empty()
-        && number.bytes().all(|b| b.is_ascii_digit());
+    let numbered = parsed.operands.len() == 1 && is_number(number);
     let edits = ["-t", "--title", "-b", "--body", "-F", "--body-file"];
     let only = !parsed.seen.is_empty() && parsed.seen.iter().all(|seen| edits.contains(&seen.name));
     let edit = parsed.name.ends_with(" edit");
@@ -92,7 +90,7 @@ pub(crate) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `gh repo view --json owner`: for setting up a board.
 pub(crate) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     let owner = match words.as_deref() {
         Some(["--json", "owner"] | ["--json=owner"]) => true,
         Some(["--json", "owner", "-q" | "--jq", filter]) => {
@@ -107,7 +105,7 @@ pub(crate) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `gh auth status`: for setting up a board, and without the token.
 pub(crate) fn auth(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     let status = matches!(words.as_deref(), Some(["status"]));
     if !(status && workflow::is_board(judge.context)) {
         judge.classified(Class::Reveals, parsed);

@@ -78,7 +78,7 @@ pub(crate) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `git stash`, `git worktree` and others, some of whose sub-commands only show.
 pub(crate) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
     let shows = match (sub, words.as_deref().unwrap_or_default()) {
         ("worktree" | "stash", ["list", rest @ ..]) => rest.iter().all(|w| !w.starts_with("--o")),
@@ -447,7 +447,7 @@ const SHOWN_SETTINGS: [&str; 14] = [
 
 /// `git config`: shows a setting that holds no secret.
 pub(crate) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     let rest = match words.as_deref() {
         Some(["--get" | "--get-all" | "get", rest @ ..]) => rest,
         Some(["--global" | "--local" | "--system", "--get" | "get", rest @ ..]) => rest,
@@ -465,7 +465,7 @@ pub(crate) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `git remote`: listing names, and addresses, which may hold a password.
 pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     match words.as_deref() {
         Some([]) => {}
         Some(["-v" | "--verbose"] | ["get-url", "origin" | "upstream"]) => {

@@ -1,12 +1,12 @@
 //! What only the commands of a line together show: code that is fetched and run, files that are
 //! written and run, functions that call themselves.
 
-use super::{Examined, Judge};
-use crate::expand::{Arg, Shape};
+use super::{Examined, Judge, builtins};
+use crate::expand::Arg;
 use crate::paths::{Access, file_name, mentions_secret};
 use crate::programs::Class;
-use crate::shell::{self, ParsedShell, Scope, ScopeKind, Simple, Word};
-use crate::verdict::{Decision, Finding, Rule};
+use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
+use crate::verdict::{Decision, Finding, Rule, Worst};
 use onloop_syntax::text::says_secret;
 
 /// What was seen of a line so far.
@@ -50,6 +50,10 @@ pub(super) struct Seen {
     pub traces: bool,
     /// A variable occurs whose name says that it is secret.
     pub secret_variable: bool,
+    /// A command may take functions away: it says so, or a variable names it.
+    pub unsets: bool,
+    /// What would be found about calls of functions without these.
+    pub function_calls: Worst,
 }
 
 /// Commands of git that change files of the working tree at most by removing them.
@@ -92,7 +96,8 @@ impl Judge<'_> {
         if self.context.confined {
             self.seen.secret |= args.iter().any(|arg| mentions_secret(arg.guessed()));
         }
-        if args.iter().any(|arg| arg.secret) && !keeps_secret(name, &args[1..]) {
+        self.seen.unsets |= args.iter().any(|arg| arg.guessed().contains("unset"));
+        if args.iter().any(|arg| arg.secret) && !builtins::keeps_secret(name, &args[1..]) {
             self.shows_secret();
         }
     }
@@ -126,9 +131,12 @@ impl Judge<'_> {
 
     /// Judges what the line does as a whole.
     pub(super) fn conclude(&mut self) {
-        let seen = std::mem::take(&mut self.seen);
+        let mut seen = std::mem::take(&mut self.seen);
         if seen.fetched && seen.unseen {
             self.add(Finding::deny(Rule::HiddenCode, "it runs code that it fetches"));
+        }
+        if seen.unsets {
+            self.worst.absorb(std::mem::take(&mut seen.function_calls));
         }
         let rule = |name: &&String| RULES.iter().any(|end| name.ends_with(end));
         let runs = |name: &&String| seen.run.contains(name) || (seen.built && rule(name));
@@ -147,13 +155,23 @@ impl Judge<'_> {
         self.secret_mentioned = seen.secret;
     }
 
-    /// Notes whether commands may run again, or beside each other.
+    /// Notes whether commands may run again, or beside each other, and whether a variable names one.
     pub(super) fn order(&mut self, script: &ParsedShell) {
         let may_repeat =
             |scope: &Scope| !matches!(scope.kind, ScopeKind::Top | ScopeKind::Subshell);
         self.seen.repeats |= script.scopes.iter().any(may_repeat);
         let is_one = |simple: &Simple| simple.list == script.commands[0].list;
         self.seen.parts |= script.scopes.len() > 1 || !script.commands.iter().all(is_one);
+        let is_computed = |word: &Word| word.as_literal().is_none();
+        let is_of_variable = |simple: &Simple| match simple.words.as_slice() {
+            [first, rest @ ..] => match first.as_literal() {
+                Some("command" | "builtin") => rest.iter().any(is_computed),
+                Some(_) => false,
+                None => true,
+            },
+            [] => false,
+        };
+        self.seen.unsets |= script.commands.iter().any(is_of_variable);
     }
 
     /// Whether a command may write files before git runs. The last command of git is not followed by
@@ -226,71 +244,6 @@ pub(super) fn has_secret_variable(text: &str) -> bool {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         says_secret(&rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())])
     })
-}
-
-/// Whether a command shows nothing of its words but whether a variable is set, or equals another. An
-/// operator between numbers, or one that is missing, makes the shell print the operand.
-fn keeps_secret(name: &str, args: &[Arg]) -> bool {
-    let is_word = |arg: &Arg| arg.shape != Shape::Splits;
-    let args = match args {
-        [args @ .., end] if name == "[" && end.text == "]" => args,
-        args => args,
-    };
-    let args = match args {
-        [not, args @ ..] if not.text == "!" => args,
-        args => args,
-    };
-    match (name, args) {
-        ("test" | "[", [operand]) => is_word(operand),
-        ("test" | "[", [operator, operand]) => {
-            matches!(operator.known(), Some("-n" | "-z")) && is_word(operand)
-        }
-        ("test" | "[", [left, operator, right]) => {
-            let compares = matches!(operator.known(), Some("=" | "==" | "!="));
-            compares && is_word(left) && is_word(right)
-        }
-        _ => false,
-    }
-}
-
-/// Whether the functions of a script are certainly there where it calls them: it removes none, and runs no
-/// built-in command that only its variables name.
-pub(super) fn keeps_functions(script: &ParsedShell) -> bool {
-    script.commands.iter().all(|simple| match evaluated(&simple.words) {
-        Some(code) => {
-            let inner = code.as_deref().map(shell::read);
-            keeps_called(simple)
-                && inner.is_some_and(|inner| {
-                    let is_safe = |simple: &Simple| {
-                        keeps_called(simple) && evaluated(&simple.words).is_none()
-                    };
-                    inner.unparsed.is_none() && inner.commands.iter().all(is_safe)
-                })
-        }
-        None => keeps_called(simple),
-    })
-}
-
-/// The text that `eval` or `trap` gets; the inner value is `None` where it is not known.
-fn evaluated(words: &[Word]) -> Option<Option<String>> {
-    let at = words.iter().position(|word| matches!(word.as_literal(), Some("eval" | "trap")))?;
-    let texts: Option<Vec<&str>> = words[at + 1..].iter().map(Word::as_literal).collect();
-    let code = |texts: Vec<&str>| {
-        let options = texts.iter().take_while(|text| text.starts_with('-')).count();
-        texts[options..].join(" ")
-    };
-    Some(texts.map(code))
-}
-
-/// Whether a command itself removes no function, as far as its words tell.
-fn keeps_called(simple: &Simple) -> bool {
-    let words = simple.words.as_slice();
-    let is_literal = |word: &Word| word.as_literal().is_some();
-    let selects = |word: &Word| matches!(word.as_literal(), Some("command" | "builtin"));
-    let mut literals = words.iter().filter_map(Word::as_literal);
-    words.first().is_none_or(is_literal)
-        && (!words.iter().any(selects) || words.iter().all(is_literal))
-        && !literals.any(|text| text.contains("unset"))
 }
 
 /// Most functions of which it is looked at what they call.

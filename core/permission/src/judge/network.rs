@@ -176,7 +176,7 @@ const CLOUD_SERVICES: &str = "ec2 eks rds elbv2 route53 cloudwatch autoscaling s
 
 /// `aws`: what only lists and describes.
 pub(crate) fn cloud(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     let words = words.unwrap_or_default();
     let reads = match words.as_slice() {
         ["s3", "ls", rest @ ..] => plain_values(rest),

@@ -1,6 +1,6 @@
 //! Programs that build, and files and modules that are run.
 
-use super::entry::ParsedArgs;
+use super::entry::{ParsedArgs, is_number};
 use super::{Judge, wrappers};
 use crate::environment;
 use crate::expand::{Arg, HOLE, shown};
@@ -148,10 +148,6 @@ pub(crate) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 fn is_word(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// cmake: definitions that choose programs.

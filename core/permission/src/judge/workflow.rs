@@ -1,7 +1,7 @@
 //! What the workflow of a session may do beyond the tables, and the verbs of our own program.
 
 use super::Judge;
-use super::entry::ParsedArgs;
+use super::entry::{ParsedArgs, is_number};
 use crate::Context;
 use crate::expand::Arg;
 use crate::paths::{PathClass, file_name};
@@ -60,7 +60,7 @@ pub(super) fn moves_state(parsed: &ParsedArgs<'_>, judge: &Judge<'_>) -> bool {
 
 /// `onloop session done ID` and `session stop ID`, for the session that makes this call.
 pub(crate) fn own_session(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     let own = judge.context.session.as_ref().map(|session| session.id.as_str());
     let ends = matches!(words.as_deref(), Some(["done" | "stop", id]) if Some(*id) == own);
     let shows = matches!(words.as_deref(), Some(["list"] | ["show", _]));
@@ -93,7 +93,7 @@ pub(crate) fn decides_about_a_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>
 
 /// `onloop auto begin`, `resume` and `route`, which start nobody; `onloop auto` itself does.
 pub(crate) fn steps_auto(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.args.iter().map(Arg::known).collect();
+    let words = parsed.known_args();
     let starts_nobody = match words.as_deref() {
         // A line for the health of the workspace is run.
         Some(["begin" | "resume" | "route", rest @ ..]) => {
@@ -109,7 +109,7 @@ pub(crate) fn steps_auto(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// `onloop step N start|verify|retry|block`: it records what an agent does in a run that a
 /// person has begun, and runs the checks that the record holds.
 pub(crate) fn drives_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
+    let words = parsed.known_operands();
     let drives = match words.as_deref() {
         Some([step, verb]) => {
             is_number(step) && matches!(*verb, "start" | "verify" | "retry" | "block")
@@ -124,7 +124,7 @@ pub(crate) fn drives_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// `onloop gate N approved --mode auto`: the record takes it only where its own rules approve
 /// the gate. Every other decision is a person's.
 pub(crate) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words: Option<Vec<&str>> = parsed.operands.iter().map(|arg| arg.known()).collect();
+    let words = parsed.known_operands();
     let modes: Vec<Option<&str>> = parsed
         .seen
         .iter()
@@ -135,8 +135,4 @@ pub(crate) fn decides_by_rule(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !(approves && modes == [Some("auto")]) {
         decides_about_a_run(judge, parsed);
     }
-}
-
-fn is_number(word: &str) -> bool {
-    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -67,7 +67,7 @@ pub(crate) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// trap: its first argument is run later.
 pub(crate) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.moves.deferred = true;
+    judge.moves.deferred += 1;
     match parsed.args {
         [] => {}
         [first, ..] if matches!(first.text.as_str(), "-" | "-l" | "-p" | "") => {}
@@ -264,15 +264,12 @@ fn is_cluster(text: &str) -> bool {
 
 /// watch: its arguments are a line of shell.
 pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let start = parsed
-        .operands
-        .first()
-        .and_then(|first| parsed.args.iter().position(|arg| std::ptr::eq(arg, *first)));
-    if let Some(start) = start {
-        for at in 0..start {
+    let line = parsed.from_first_operand();
+    if !line.is_empty() {
+        for at in 0..parsed.args.len() - line.len() {
             pattern_value(judge, parsed, &parsed.args[at..]);
         }
-        judge.shell_argument(&joined(&parsed.args[start..]));
+        judge.shell_argument(&joined(line));
     }
 }
 
@@ -346,11 +343,7 @@ fn mounts(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, args: &[Arg]) {
 
 /// sudo and similar programs are forbidden; what they run is judged all the same.
 pub(crate) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    if let Some(first) = parsed.operands.first()
-        && let Some(at) = parsed.args.iter().position(|arg| std::ptr::eq(arg, *first))
-    {
-        judge.guessed_command(&parsed.args[at..]);
-    }
+    judge.guessed_command(parsed.from_first_operand());
 }
 
 /// sh, bash and other shells: code in an argument or on the standard input is judged, a file
