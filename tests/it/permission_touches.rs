@@ -79,7 +79,7 @@ fn wrongs(place: &Place, line: &str, ran: &Ran) -> Vec<String> {
     };
     // A build runs what the project says, and a service is somewhere else.
     let builds = is_of(&[Class::Builds]);
-    let reaches = is_of(&[Class::Records, Class::Reports, Class::Queries])
+    let reaches = is_of(&[Class::Records, Class::Updates, Class::Reports, Class::Queries])
         || ASKING.iter().any(|program| named.contains(program));
     wrongs.extend(
         ran.connected.iter().filter(|_| !reaches).map(|address| format!("it reaches {address}")),

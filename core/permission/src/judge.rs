@@ -11,6 +11,7 @@ pub(super) mod forge;
 pub(super) mod git;
 mod line;
 pub(super) mod network;
+mod program;
 mod redirection;
 mod roles;
 pub(super) mod scripts;
@@ -24,7 +25,7 @@ use super::environment::{self, Scope};
 use super::expand::{Arg, HOLE, Shape, Variables};
 use super::losses::Losses;
 use super::options;
-use super::paths::{Places, file_name, in_system_folder, mentions_secret};
+use super::paths::{Places, file_name, mentions_secret};
 use super::programs::{self, Class};
 use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind, Word};
 use super::verdict::{Decision, Finding, Rule, Worst};
@@ -395,76 +396,6 @@ impl<'c> Judge<'c> {
         result
     }
 
-    /// The program's name is only known when the line runs.
-    fn unknown_program(&mut self, args: &[Arg], stdin: Option<&Arg>) {
-        self.add(Finding::ask(Rule::ComputedProgram, "a program's name is not known in advance"));
-        let mut words: Vec<Arg> = Vec::new();
-        for arg in args {
-            let text = arg.guessed().replace(HOLE, "");
-            words.extend(text.split_ascii_whitespace().map(Arg::exact));
-        }
-        if let Some(first) = words.first() {
-            let pattern = first.text.contains(['*', '?', '[']);
-            if !pattern && !first.text.is_empty() {
-                return self.forbidding(|judge| judge.command(&words, stdin));
-            }
-            for name in programs::matching(file_name(&first.text)) {
-                self.forbidden_program(name, &words, stdin);
-            }
-        }
-    }
-
-    fn known_program(&mut self, args: &[Arg], stdin: Option<&Arg>, at: usize) {
-        let path = args[0].text.as_str();
-        let name = file_name(path);
-        if path.contains('/') && !in_system_folder(path) {
-            self.runs_file(path);
-            let finding = tasks::run_file(path, &args[1..], &self.places);
-            self.consider(finding);
-            self.reaches_database(name, args);
-            if programs::find(name).is_some() {
-                self.forbidden_program(name, args, stdin);
-            }
-            return;
-        }
-        if path.contains('=') && !path.starts_with('=') {
-            return self
-                .add(Finding::ask(Rule::ComputedProgram, format!("`{path}` is not a program")));
-        }
-        match programs::find_row(name) {
-            Some((table, program)) => {
-                (self.commands[at].table, self.commands[at].source) = (table.name, table.source);
-                self.entry(program, name, &args[1..], stdin, at);
-            }
-            None if self.functions.iter().any(|function| function == name) => {
-                let outer = std::mem::take(&mut self.worst);
-                self.unlisted_program(name, args, stdin);
-                let inner = std::mem::replace(&mut self.worst, outer);
-                self.seen.function_calls.absorb(inner);
-            }
-            None => self.unlisted_program(name, args, stdin),
-        }
-    }
-
-    fn unlisted_program(&mut self, name: &str, args: &[Arg], stdin: Option<&Arg>) {
-        let leaves = tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
-        let reason = format!("there is no rule for `{name}`");
-        let finding = Finding::containable(Rule::UnknownProgram, reason);
-        self.add(Finding { containable: !leaves, lasting: leaves, ..finding });
-        self.reaches_database(name, args);
-        let folded = name.to_lowercase();
-        let folded = folded.strip_suffix(".exe").unwrap_or(&folded);
-        if folded != name && programs::find(folded).is_some() {
-            self.forbidden_program(folded, args, stdin);
-        }
-    }
-
-    /// Judges `args` as a call of the program `name`, which it may be: it can only forbid.
-    fn forbidden_program(&mut self, name: &str, args: &[Arg], stdin: Option<&Arg>) {
-        let words = [&[Arg::exact(name)], &args[1..]].concat();
-        self.forbidding(|judge| judge.command(&words, stdin));
-    }
-
     fn entry(
         &mut self,
         program: &'static ProgramEntry,
@@ -495,7 +426,8 @@ impl<'c> Judge<'c> {
         if runs {
             self.reaches_database(name, args);
         }
-        self.seen.reaches |= matches!(class, Class::Records | Class::Reports | Class::Queries);
+        self.seen.reaches |=
+            matches!(class, Class::Records | Class::Updates | Class::Reports | Class::Queries);
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
         }

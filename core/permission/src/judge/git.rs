@@ -71,8 +71,9 @@ pub(crate) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         ["--list", "-l", "--contains", "--merged", "--no-merged", "--points-at"]
             .contains(&name(arg).as_str())
     });
-    if !(lists && only && (explicit || parsed.operands.is_empty())) {
-        judge.classified(Class::Changes, parsed);
+    match lists && only && (explicit || parsed.operands.is_empty()) {
+        true => judge.leaves_files(),
+        false => judge.classified(Class::Changes, parsed),
     }
 }
 

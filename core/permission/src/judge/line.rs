@@ -30,8 +30,6 @@ pub(super) struct Seen {
     pub reaches: bool,
     /// git runs in a folder below the root that is no repository of its own, as far as the host saw.
     pub in_plain: bool,
-    /// Commands of git that change no file of the working tree as they are called, by their indices.
-    pub leaves_files: Vec<usize>,
     /// A part of the line may run again.
     pub repeats: bool,
     /// The commands of the line are not one list joined by `&&`.
@@ -56,18 +54,6 @@ pub(super) struct Seen {
     pub function_calls: Worst,
 }
 
-/// Commands of git that change files of the working tree at most by removing them.
-const LEAVES_FILES: [&str; 9] = [
-    "git add",
-    "git stage",
-    "git commit",
-    "git rm",
-    "git fetch",
-    "git push",
-    "git branch",
-    "git tag",
-    "git reset",
-];
 /// Commands of git that make a repository.
 const CREATES: [&str; 2] = ["git init", "git clone"];
 
@@ -186,17 +172,18 @@ impl Judge<'_> {
         let ordered =
             !seen.repeats && (is_only || !seen.parts) && !self.commands.iter().any(wrapped);
         self.commands.iter().enumerate().any(|(at, command)| {
-            let leaves_files = command.class.is_some_and(Class::only_reads)
-                || LEAVES_FILES.contains(&command.name.as_str())
-                || seen.leaves_files.contains(&at)
-                || ordered && Some(at) == last && !CREATES.contains(&command.name.as_str());
+            let leaves_files =
+                command.class.is_some_and(|class| class.only_reads() || class == Class::Records)
+                    || ordered && Some(at) == last && !CREATES.contains(&command.name.as_str());
             !leaves_files
         })
     }
 
     /// Notes that the command that is being judged changes no file of the working tree.
     pub(super) fn leaves_files(&mut self) {
-        self.seen.leaves_files.extend(self.commands.len().checked_sub(1));
+        if let Some(command) = self.commands.last_mut() {
+            command.class = Some(Class::Records);
+        }
     }
 
     /// Forbids functions that call themselves, which is how a line fills a machine with processes.

@@ -13,8 +13,11 @@ pub enum Class {
     Writes,
     /// Builds the project with the rules the project has for it.
     Builds,
-    /// Changes history or the index of the repository in a way that can be taken back.
+    /// Changes history or the index of the repository in a way that can be taken back; files at most by
+    /// removing them.
     Records,
+    /// The same, and writes files of the working tree.
+    Updates,
     /// Files issues, pull requests and the like through the forge's own client.
     Reports,
     /// Asks a service for what it has, and changes nothing.
@@ -129,7 +132,7 @@ impl Class {
             Class::Writes => allows("writes the files that it names"),
             Class::Builds => allows("builds the project"),
             Class::Wraps => allows("runs another command"),
-            Class::Records => reaches("records work in git"),
+            Class::Records | Class::Updates => reaches("records work in git"),
             Class::Reports => reaches("files issues and pull requests"),
             Class::Queries => reaches("asks a service and changes nothing"),
             Class::Changes => containable("changes files that it does not name"),

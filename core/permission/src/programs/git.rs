@@ -3,7 +3,7 @@
 use super::super::judge::{files, git, scripts};
 use super::Class::{
     Changes, Connects, Deletes, Discards, Fetches, Prints, Publishes, Reads, Records, Reveals,
-    Runs, Wraps,
+    Runs, Updates, Wraps,
 };
 use super::Role::{Data, List, Object, Read, Write};
 use super::repository;
@@ -287,7 +287,7 @@ const RECORDING: &[ProgramEntry] = &[
         plain("--cached -r -n --dry-run -q --quiet --ignore-unmatch --sparse"),
         makes("-f --force", Deletes),
     ]),
-    program("mv", Records, "renames tracked files")
+    program("mv", Updates, "renames tracked files")
         .operands(&[Write])
         .options(&[plain("-v --verbose -n --dry-run -k --sparse"), makes("-f --force", Deletes)])
         .check(files::moved),
@@ -300,7 +300,7 @@ const RECORDING: &[ProgramEntry] = &[
             takes("--depth --deepen -j --jobs", Data),
         ])
         .check(git::fetch),
-    program("pull", Records, "fetches and merges what others did")
+    program("pull", Updates, "fetches and merges what others did")
         .options(&[
             makes_with("--upload-pack -o --server-option --refmap", Data, Runs),
             takes("--depth --deepen --shallow-since -j --jobs", Data),
@@ -309,11 +309,11 @@ const RECORDING: &[ProgramEntry] = &[
         ])
         .more_options(MERGING)
         .check(git::pull),
-    program("merge cherry-pick revert", Records, "takes commits over")
+    program("merge cherry-pick revert", Updates, "takes commits over")
         .operands(&[Object])
         .more_options(MERGING)
         .check(git::merge),
-    program("rebase", Records, "puts the branch on top of the main one")
+    program("rebase", Updates, "puts the branch on top of the main one")
         .options(&[
             plain(
                 "--continue --abort --skip -q --quiet -v --verbose --stat --no-stat \
@@ -339,7 +339,7 @@ const RECORDING: &[ProgramEntry] = &[
             ),
         ])
         .check(git::push),
-    program("switch", Records, "changes the branch").options(&[
+    program("switch", Updates, "changes the branch").options(&[
         takes("-c --create", Data),
         makes_with("-C --force-create --orphan", Data, Changes),
         makes("-f --force --discard-changes", Discards),
@@ -413,10 +413,10 @@ const RECORDING: &[ProgramEntry] = &[
                 makes("-p --patch", Changes),
             ])
             .check(git::stash),
-            program("apply pop", Records, "brings changes back")
+            program("apply pop", Updates, "brings changes back")
                 .operands(&[Object])
                 .options(&[plain("--index -q --quiet")]),
-            program("branch", Records, "brings changes back on a branch")
+            program("branch", Updates, "brings changes back on a branch")
                 .operands(&[Data])
                 .check(git::stash_branch),
             program("drop clear", Discards, "forgets what was put aside")
