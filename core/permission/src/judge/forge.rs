@@ -19,11 +19,6 @@ pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// Texts that are published: what is put together when the line runs may be anything.
-pub(crate) fn text(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.classified(parsed.program.class, parsed);
-}
-
 /// gh with a filter, which can show the environment.
 pub(crate) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // Another server would get the token.

@@ -39,51 +39,30 @@ pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// `git branch` and `git tag`: with an option that lists, they only list.
+/// `git tag`: with an option that lists, it only lists.
 pub(crate) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    const LISTING: [&str; 17] = [
-        "--list",
-        "-l",
-        "-a",
-        "--all",
-        "-r",
-        "--remotes",
-        "-v",
-        "-vv",
-        "--verbose",
-        "--contains",
-        "--no-contains",
-        "--merged",
-        "--no-merged",
-        "--points-at",
-        "--show-current",
-        "--sort",
-        "--format",
-    ];
+    const NAMES: [&str; 6] =
+        ["--list", "-l", "--contains", "--merged", "--no-merged", "--points-at"];
+    const SHAPES: [&str; 3] = ["--no-contains", "--sort", "--format"];
     let name = |arg: &Arg| arg.text.split('=').next().unwrap_or_default().to_owned();
-    let lists = parsed.args.iter().any(|arg| LISTING.contains(&name(arg).as_str()));
+    let is_of = |arg: &Arg, known: &[&str]| known.contains(&name(arg).as_str());
+    let lists = parsed.args.iter().any(|arg| is_of(arg, &NAMES) || is_of(arg, &SHAPES));
     let only = parsed.args.iter().all(|arg| {
-        arg.known().is_some()
-            && (!arg.text.starts_with('-') || LISTING.contains(&name(arg).as_str()))
+        let is_word = !arg.text.starts_with('-');
+        arg.known().is_some() && (is_word || is_of(arg, &NAMES) || is_of(arg, &SHAPES))
     });
-    // `branch -v topic` still makes a branch.
-    let explicit = parsed.args.iter().any(|arg| {
-        ["--list", "-l", "--contains", "--merged", "--no-merged", "--points-at"]
-            .contains(&name(arg).as_str())
-    });
+    let explicit = parsed.args.iter().any(|arg| is_of(arg, &NAMES));
     match lists && only && (explicit || parsed.operands.is_empty()) {
         true => judge.leaves_files(),
         false => judge.classified(Class::Changes, parsed),
     }
 }
 
-/// `git stash`, `git worktree` and others, some of whose sub-commands only show.
+/// `git submodule`, `git notes` and `git bisect`, some of whose sub-commands only show.
 pub(crate) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words = parsed.known_args();
     let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
     let shows = match (sub, words.as_deref().unwrap_or_default()) {
-        ("worktree" | "stash", ["list", rest @ ..]) => rest.iter().all(|w| !w.starts_with("--o")),
-        ("stash", ["show", ..]) => parsed.args.iter().all(|arg| !arg.text.starts_with("--")),
         ("submodule", ["status"]) | ("notes" | "bisect", ["list" | "log"]) => true,
         _ => false,
     };

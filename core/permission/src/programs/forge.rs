@@ -43,50 +43,42 @@ const PULL_REQUESTS: &[ProgramEntry] = &[
         .more_options(&[takes("--color", Data), plain("--name-only --patch")]),
     shows("status", "shows pull requests").more_options(&[plain("-c --conflict-status")]),
     lists("list", "lists pull requests"),
-    program("create new", Reports, "opens a pull request")
-        .options(&[
-            takes(
-                "-a --assignee -B --base -b --body -H --head -l --label -m --milestone -p \
+    program("create new", Reports, "opens a pull request").options(&[
+        takes(
+            "-a --assignee -B --base -b --body -H --head -l --label -m --milestone -p \
                  --project -r --reviewer -t --title",
-                Data,
-            ),
-            takes("-F --body-file -T --template", Read),
-            makes_with("-R --repo", Data, Publishes),
-            makes_with("--recover", Read, Reveals),
-            makes("-w --web", Connects),
-            plain(
-                "-d --draft --dry-run -e --editor -f --fill --fill-first --fill-verbose \
+            Data,
+        ),
+        takes("-F --body-file -T --template", Read),
+        makes_with("-R --repo", Data, Publishes),
+        makes_with("--recover", Read, Reveals),
+        makes("-w --web", Connects),
+        plain(
+            "-d --draft --dry-run -e --editor -f --fill --fill-first --fill-verbose \
                  --no-maintainer-edit",
-            ),
-        ])
-        .check(forge::text),
+        ),
+    ]),
     publishes(
         "merge close reopen edit comment review ready lock unlock checkout revert update-branch",
         "changes pull requests",
     )
-    .options(&[takes("-F --body-file", Read)])
-    .check(forge::text),
+    .options(&[takes("-F --body-file", Read)]),
 ];
 
 const ISSUES: &[ProgramEntry] = &[
     shows("view", "shows an issue").more_options(&[plain("-c --comments")]),
     shows("status", "shows issues"),
     lists("list", "lists issues"),
-    program("create new", Reports, "opens an issue")
-        .options(&[
-            takes(
-                "-a --assignee -b --body -l --label -m --milestone -p --project -t --title",
-                Data,
-            ),
-            takes("-F --body-file", Read),
-            // The name of a template of the repository, not of a file.
-            takes("-T --template", Data),
-            makes_with("-R --repo", Data, Publishes),
-            makes_with("--recover", Read, Reveals),
-            makes("-w --web", Connects),
-            plain("-e --editor"),
-        ])
-        .check(forge::text),
+    program("create new", Reports, "opens an issue").options(&[
+        takes("-a --assignee -b --body -l --label -m --milestone -p --project -t --title", Data),
+        takes("-F --body-file", Read),
+        // The name of a template of the repository, not of a file.
+        takes("-T --template", Data),
+        makes_with("-R --repo", Data, Publishes),
+        makes_with("--recover", Read, Reveals),
+        makes("-w --web", Connects),
+        plain("-e --editor"),
+    ]),
     publishes(
         "edit close comment reopen delete transfer lock unlock pin unpin develop",
         "changes issues",
