@@ -161,14 +161,7 @@ impl ClientRules {
 fn spellings(args: &[Arg]) -> Vec<String> {
     let words: Vec<String> = args.iter().map(plain).collect();
     let Some((program, rest)) = words.split_first() else { return Vec::new() };
-    let joined = |first: &str, rest: &[String]| {
-        let mut line = first.to_owned();
-        for word in rest {
-            line.push(' ');
-            line.push_str(word);
-        }
-        line
-    };
+    let joined = |first: &str, rest: &[String]| [&[first.to_owned()], rest].concat().join(" ");
     let quoted: Vec<String> = rest.iter().map(|word| text::shell_word(word)).collect();
     vec![joined(program, rest), joined(file_name(program), rest), joined(program, &quoted)]
 }

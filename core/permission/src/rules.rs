@@ -260,18 +260,11 @@ impl Rules {
 
     /// Whether an allow rule about this command matches `option` in it, too.
     pub(super) fn names_option(&self, args: &[Arg], option: &str) -> bool {
-        let words: Vec<&str> = args.iter().map(Arg::guessed).collect();
-        let line = words.join(" ");
-        let line = line.strip_prefix(
-            words
-                .first()
-                .map_or("", |first| first.rsplit_once('/').map_or("", |(folder, _)| folder)),
-        );
-        let line = line.map_or("", |line| line.trim_start_matches('/'));
+        let line = called(args).join(" ");
         let allows = self.rules.iter().filter(|rule| rule.decision == Decision::Allow);
         allows.filter(|rule| rule.is_for("Bash")).any(|rule| match &rule.pattern {
             Pattern::Search(regex) => {
-                let found = regex.find(line).ok().flatten();
+                let found = regex.find(&line).ok().flatten();
                 found.is_some_and(|found| {
                     found.as_str().split([' ', '=']).any(|word| word == option)
                 })
@@ -282,18 +275,10 @@ impl Rules {
 
     /// What the rules say about one command: deny before ask before allow.
     pub(super) fn command(&self, args: &[Arg]) -> Option<Finding> {
-        let mut plain = String::new();
-        let mut quoted = String::new();
-        for (at, arg) in args.iter().enumerate() {
-            if at > 0 {
-                plain.push(' ');
-                quoted.push(' ');
-            }
-            let word = arg.guessed();
-            let word = if at == 0 { file_name(word) } else { word };
-            plain.push_str(word);
-            quoted.push_str(&text::shell_word(word));
-        }
+        let words = called(args);
+        let plain = words.join(" ");
+        let quoted: Vec<_> = words.into_iter().map(text::shell_word).collect();
+        let quoted = quoted.join(" ");
         // A program of the same name in another folder is another program.
         let path = args.first().map_or("", |arg| arg.text.as_str());
         let same = !path.contains('/') || in_system_folder(path);
@@ -329,6 +314,15 @@ impl Rules {
         let Matcher { rule, .. } = allows.find(|rule| rule.is_for(tool) && rule.covers(allowed))?;
         Some(Finding::allow(rule.clone(), format!("`{rule}` allows it")))
     }
+}
+
+/// The words of a command, with the name of its program alone.
+fn called(args: &[Arg]) -> Vec<&str> {
+    let mut words: Vec<&str> = args.iter().map(Arg::guessed).collect();
+    if let Some(program) = words.first_mut() {
+        *program = file_name(program);
+    }
+    words
 }
 
 impl Matcher {
