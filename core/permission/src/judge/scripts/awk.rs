@@ -35,12 +35,13 @@ fn directed(bytes: &[u8]) -> Option<&'static str> {
     let mut printing = false;
     while let Some(&byte) = bytes.get(at) {
         match byte {
-            b'"' => match string_end(bytes, at) {
+            b'"' => match end(bytes, at, b"\n") {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
-            // Behind these no value can stand, so that a slash begins a pattern.
-            b'/' if b"(,{;!~&|\n".contains(&before) => match pattern_end(bytes, at) {
+            // Behind these no value can stand, so that a slash begins a pattern. Awks disagree about brackets
+            // and quotes in one.
+            b'/' if b"(,{;!~&|\n".contains(&before) => match end(bytes, at, b"[\"\n") {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
@@ -72,28 +73,14 @@ fn directed(bytes: &[u8]) -> Option<&'static str> {
     None
 }
 
-/// The position of the quote that closes the string at `open`.
-fn string_end(bytes: &[u8], open: usize) -> Option<usize> {
+/// The position of the sign that closes what one opens at `open`; `None` where one of `stops` comes first.
+fn end(bytes: &[u8], open: usize, stops: &[u8]) -> Option<usize> {
     let mut at = open + 1;
     loop {
-        match bytes.get(at)? {
+        match *bytes.get(at)? {
             b'\\' => at += 2,
-            b'"' => return Some(at),
-            b'\n' => return None,
-            _ => at += 1,
-        }
-    }
-}
-
-/// The position of the slash that closes the pattern at `open`. Awks disagree about brackets and quotes
-/// in one, so that a pattern with these is not read.
-fn pattern_end(bytes: &[u8], open: usize) -> Option<usize> {
-    let mut at = open + 1;
-    loop {
-        match bytes.get(at)? {
-            b'\\' => at += 2,
-            b'/' => return Some(at),
-            b'[' | b'"' | b'\n' => return None,
+            byte if byte == bytes[open] => return Some(at),
+            byte if stops.contains(&byte) => return None,
             _ => at += 1,
         }
     }
