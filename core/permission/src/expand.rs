@@ -54,6 +54,11 @@ impl Arg {
         Arg { text: text.into(), shape: Shape::Exact, guess: None, secret: false }
     }
 
+    /// An argument of which nothing is certain but how many words it is.
+    pub(crate) fn unknown(shape: Shape) -> Arg {
+        Arg { shape, ..Arg::exact(HOLE) }
+    }
+
     /// The text, when it is certain.
     pub(crate) fn known(&self) -> Option<&str> {
         (self.shape == Shape::Exact).then_some(self.text.as_str())
@@ -277,19 +282,16 @@ impl<'s> Variables<'s> {
             };
         }
         match self.known.get(name) {
-            None => match name {
-                "HOME" => Value::Known(self.home.to_owned()),
-                "PWD" => match self.cwd {
-                    Some(cwd) => Value::Known(cwd.to_owned()),
-                    None => Value::Unknown { guess: None },
-                },
-                "TMPDIR" => match self.temporary {
-                    Some(folder) => Value::Known(folder.to_owned()),
-                    None => Value::Unknown { guess: None },
-                },
-                "IFS" => Value::Unknown { guess: Some(" ".to_owned()) },
-                _ => Value::Unknown { guess: None },
-            },
+            None => {
+                let known = match name {
+                    "HOME" => Some(self.home),
+                    "PWD" => self.cwd,
+                    "TMPDIR" => self.temporary,
+                    _ => None,
+                };
+                let guess = (name == "IFS").then(|| " ".to_owned());
+                known.map_or(Value::Unknown { guess }, |text| Value::Known(text.to_owned()))
+            }
             Some(variable) => {
                 let once = variable.writes == 1 && !self.rewritten;
                 let certain = once && variable.certain_at.is_some_and(|w| w < at);
@@ -370,7 +372,7 @@ impl<'s> Variables<'s> {
             1 => args.remove(0),
             _ => {
                 let secret = args.iter().any(|arg| arg.secret);
-                Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret }
+                Arg { secret, ..Arg::unknown(Shape::Splits) }
             }
         }
     }

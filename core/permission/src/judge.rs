@@ -22,7 +22,7 @@ pub(super) mod wrappers;
 
 use super::Context;
 use super::environment::{self, Scope};
-use super::expand::{Arg, HOLE, Shape, Variables};
+use super::expand::{Arg, Shape, Variables};
 use super::losses::Losses;
 use super::options;
 use super::paths::{Places, file_name, mentions_secret};
@@ -41,9 +41,6 @@ pub(super) struct Judge<'c> {
     pub places: Cow<'c, Places>,
     seen: line::Seen,
     secret_mentioned: bool,
-    /// A variable gets the value of a secret, and code within the line's words uses variables.
-    secret_set: bool,
-    rereads_variables: bool,
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
@@ -74,7 +71,7 @@ pub struct Staging {
 }
 
 /// One command as it was understood, for explanations and for tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
     /// Its words, with a placeholder for what is not known.
     pub words: Vec<String>,
@@ -102,8 +99,6 @@ impl<'c> Judge<'c> {
             places: Cow::Borrowed(&context.places),
             seen: line::Seen::default(),
             secret_mentioned: false,
-            secret_set: false,
-            rereads_variables: false,
             worst: Worst::default(),
             commands: Vec::new(),
             depth: 0,
@@ -150,9 +145,6 @@ impl<'c> Judge<'c> {
 
     /// What was found, and every command that was looked at.
     pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
-        if self.secret_set && self.rereads_variables {
-            self.shows_secret();
-        }
         self.conclude();
         let finding = self.worst.into_finding();
         let finding = finding.map(|found| {
@@ -186,14 +178,11 @@ impl<'c> Judge<'c> {
         self.depth += 1;
         let script = shell::read(text);
         self.script(&script);
-        self.rereads_variables |= self.depth > 1 && text.contains('$');
-        self.seen.secret_variable |= line::has_secret_variable(text);
         // `select` prints the words that it is for.
         let has_loop = script.scopes.iter().any(|s| matches!(s.kind, ScopeKind::For { .. }));
-        let lists = has_loop && text.contains("select") && self.secret_set;
-        if self.seen.traces && self.seen.secret_variable || lists {
-            self.shows_secret();
-        }
+        self.seen.rereads |=
+            self.depth > 1 && text.contains('$') || has_loop && text.contains("select");
+        self.seen.secret_variable |= line::has_secret_variable(text);
         self.depth -= 1;
     }
 
@@ -235,8 +224,7 @@ impl<'c> Judge<'c> {
             let reason = format!("the command cannot be read: {unparsed}");
             self.add(Finding::ask(Rule::UnreadableShell, reason));
         }
-        let unknown =
-            Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false };
+        let unknown = Arg::unknown(Shape::Splits);
         for scope in &script.scopes {
             if let ScopeKind::For { variable, .. } = &scope.kind {
                 self.assignment(variable, &unknown, Scope::Shell);
@@ -253,7 +241,7 @@ impl<'c> Judge<'c> {
         let temporary = self.context.places.own_temporary.as_deref();
         let mut variables = Variables::new(script, Some(&begin), &home, temporary);
         if variables.hold_secrets() {
-            self.secret_set = true;
+            self.seen.secret_set = true;
             // What is around this code may show the variable.
             if self.depth > 1 {
                 self.shows_secret();
@@ -342,14 +330,9 @@ impl<'c> Judge<'c> {
         self.depth += 1;
         let at = self.commands.len();
         self.commands.push(Examined {
-            words: Vec::new(),
-            class: None,
-            about: "",
-            table: "",
-            source: "",
             name: file_name(first.guessed()).to_owned(),
-            finding: None,
             depth: self.depth,
+            ..Examined::default()
         });
         let outer = std::mem::take(&mut self.worst);
         self.look(args);

@@ -300,5 +300,5 @@ fn part(arg: &Arg, text: &str) -> Arg {
         Shape::Holes if !text.contains(HOLE) => Shape::Exact,
         shape => shape,
     };
-    Arg { text: text.to_owned(), shape, guess: None, secret: false }
+    Arg { shape, ..Arg::exact(text) }
 }

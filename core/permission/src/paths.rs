@@ -49,7 +49,7 @@ pub enum TemporaryPolicy {
 }
 
 /// The folders that a judgement about a path depends on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Places {
     /// Absolute folder that relative paths start from.
     pub cwd: String,
@@ -153,28 +153,7 @@ impl Places {
     /// Places for a call from `cwd`, the root of its repository, with nothing else known.
     pub fn new(cwd: &str) -> Places {
         let cwd = normal(cwd, "/");
-        Places {
-            root: Some(cwd.clone()),
-            state_homes: vec![cwd.clone()],
-            cwd,
-            user_home: None,
-            ledger_home: None,
-            session: None,
-            temporary: TemporaryPolicy::default(),
-            own_temporary: None,
-            unchanged: BTreeSet::new(),
-            kept: BTreeSet::new(),
-            asks_git: false,
-            would_stage: BTreeSet::new(),
-            plain_folders: BTreeSet::new(),
-            git_hooks: BTreeSet::new(),
-            is_nested: false,
-            untrusted_repository: None,
-            client_files: Vec::new(),
-            links: BTreeMap::new(),
-            has_unfollowed: false,
-            classified: None,
-        }
+        Places { root: Some(cwd.clone()), state_homes: vec![cwd.clone()], cwd, ..Places::default() }
     }
 
     /// What `~` stands for.

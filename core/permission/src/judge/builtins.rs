@@ -3,7 +3,7 @@
 use super::Judge;
 use super::entry::ParsedArgs;
 use crate::environment::{self, Scope};
-use crate::expand::{Arg, HOLE, Shape};
+use crate::expand::{Arg, Shape};
 
 /// printf: `-v` names a variable, and its subscript is evaluated.
 pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -126,22 +126,17 @@ pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             judge.ask(parsed, "evaluates the name of a variable");
         }
         if text.contains('=') {
-            let value =
-                Arg { text: value.to_owned(), shape: arg.shape, guess: None, secret: false };
+            let value = Arg { shape: arg.shape, ..Arg::exact(value) };
             judge.assignment(name, &value, Scope::Program);
         } else {
             // It exports what the variable holds already, or takes its value away in a function.
             let scope = if exports { Scope::Program } else { Scope::Shell };
-            judge.assignment(name, &unknown_word(), scope);
+            judge.assignment(name, &Arg::unknown(Shape::Holes), scope);
         }
     }
     if names == 0 {
         judge.ask(parsed, "prints variables");
     }
-}
-
-fn unknown_word() -> Arg {
-    Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false }
 }
 
 /// Builtins whose arguments are names of variables.
@@ -156,7 +151,7 @@ pub(crate) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         } else {
             // Without a search path, the shell runs what is in the folder.
             let keeps = parsed.name == "unset" && !matches!(text, "PATH" | "HOME");
-            let finding = environment::judge(text, &unknown_word(), Scope::Shell);
+            let finding = environment::judge(text, &Arg::unknown(Shape::Holes), Scope::Shell);
             judge.consider(finding.filter(|_| !keeps));
         }
     }

@@ -178,11 +178,10 @@ fn found_files(root: &str, name: Option<&str>) -> Arg {
             && !paths::sought_secret(name)
             && name.contains(|c: char| c.is_alphanumeric())
     };
-    let (text, shape) = match name.filter(is_known) {
-        Some(name) => (format!("{root}/*/{name}"), Shape::Pattern),
-        None => (HOLE.to_string(), Shape::Holes),
-    };
-    Arg { text, shape, guess: None, secret: false }
+    match name.filter(is_known) {
+        Some(name) => Arg { shape: Shape::Pattern, ..Arg::exact(format!("{root}/*/{name}")) },
+        None => Arg::unknown(Shape::Holes),
+    }
 }
 
 /// `arg` with `found` in place of `mark`.
@@ -194,7 +193,7 @@ pub(super) fn replace(arg: &Arg, mark: &str, found: &Arg) -> Arg {
         return found.clone();
     }
     let text = arg.text.replace(mark, &HOLE.to_string());
-    Arg { text, shape: Shape::Holes.max_with(arg.shape), guess: None, secret: false }
+    Arg { shape: Shape::Holes.max_with(arg.shape), ..Arg::exact(text) }
 }
 
 impl Shape {
@@ -416,7 +415,7 @@ pub(crate) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(rest) = parsed.rest else { return };
     let command = &parsed.args[rest..];
-    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
+    let found = Arg::unknown(Shape::Holes);
     let end = command.iter().position(|arg| arg.text == ";").unwrap_or(command.len());
     let marks = ["{}", "{/}", "{//}", "{.}", "{/.}"];
     let mut args: Vec<Arg> = command[..end]

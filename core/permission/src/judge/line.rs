@@ -48,6 +48,10 @@ pub(super) struct Seen {
     pub traces: bool,
     /// A variable occurs whose name says that it is secret.
     pub secret_variable: bool,
+    /// A variable gets the value of a secret.
+    pub secret_set: bool,
+    /// Code within the line's words uses variables, or a command of the shell prints its own.
+    pub rereads: bool,
     /// A command may take functions away: it says so, or a variable names it.
     pub unsets: bool,
     /// What would be found about calls of functions without these.
@@ -120,6 +124,9 @@ impl Judge<'_> {
         let mut seen = std::mem::take(&mut self.seen);
         if seen.fetched && seen.unseen {
             self.add(Finding::deny(Rule::HiddenCode, "it runs code that it fetches"));
+        }
+        if seen.secret_set && seen.rereads || seen.traces && seen.secret_variable {
+            self.shows_secret();
         }
         if seen.unsets {
             self.worst.absorb(std::mem::take(&mut seen.function_calls));

@@ -213,14 +213,17 @@ pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+fn publishes_if(leaves: bool, judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.classified(if leaves { Class::Publishes } else { parsed.program.class }, parsed);
+}
+
 /// `npm run deploy` and the like, whose names say that they leave the machine.
 pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // Some run a file by its name, too.
     let file = parsed.args.iter().find(|arg| !arg.text.starts_with('-'));
     let script = file.is_some_and(|arg| is_source(&arg.text) && leaves_as_script(&arg.text));
     let leaves = script || names_leaving_task(parsed.args);
-    let class = if leaves { Class::Publishes } else { parsed.program.class };
-    judge.classified(class, parsed);
+    publishes_if(leaves, judge, parsed);
 }
 
 /// `pnpm list` and its kin: pnpm loads the hooks that the settings of its workspace name.
@@ -243,7 +246,7 @@ pub(crate) fn run_target(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut named = parsed.values(&["--bin", "--example", "-p", "--package"]);
     named.extend(parsed.operands.first());
     let leaves = named.iter().any(|arg| leaves_as_script(&arg.text));
-    judge.classified(if leaves { Class::Publishes } else { parsed.program.class }, parsed);
+    publishes_if(leaves, judge, parsed);
 }
 
 /// `alembic upgrade` and the like, which change a database that may be anywhere.
@@ -261,14 +264,14 @@ pub(crate) fn migration(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         "down-to",
     ];
     let changes = parsed.args.iter().any(|arg| CHANGES.contains(&arg.text.as_str()));
-    judge.classified(if changes { Class::Publishes } else { parsed.program.class }, parsed);
+    publishes_if(changes, judge, parsed);
 }
 
 /// electron-builder: it publishes what it packs unless it is told not to.
 pub(crate) fn packs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let published = parsed.values(&["-p", "--publish"]);
     let publishes = published.iter().any(|value| value.known() != Some("never"));
-    judge.classified(if publishes { Class::Publishes } else { parsed.program.class }, parsed);
+    publishes_if(publishes, judge, parsed);
 }
 
 /// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves

@@ -3,29 +3,17 @@
 use super::entry::{ParsedArgs, Role};
 use super::{Judge, files, tasks};
 use crate::environment::Scope;
-use crate::expand::{Arg, HOLE, Shape};
+use crate::expand::{Arg, Shape};
 use crate::paths::{Access, PathClass, file_name};
 use crate::programs::Class;
 use crate::verdict::Decision;
 
-fn unknown_words() -> Arg {
-    Arg { text: HOLE.to_string(), shape: Shape::Splits, guess: None, secret: false }
-}
-
 /// The arguments joined with blanks, as eval joins them.
 fn joined(args: &[Arg]) -> Arg {
-    let mut text = String::new();
-    let mut shape = Shape::Exact;
-    for arg in args {
-        if !text.is_empty() {
-            text.push(' ');
-        }
-        text.push_str(arg.guessed());
-        if arg.shape != Shape::Exact {
-            shape = Shape::Splits;
-        }
-    }
-    Arg { text, shape, guess: None, secret: false }
+    let texts: Vec<&str> = args.iter().map(Arg::guessed).collect();
+    let is_exact = args.iter().all(|arg| arg.shape == Shape::Exact);
+    let shape = if is_exact { Shape::Exact } else { Shape::Splits };
+    Arg { shape, ..Arg::exact(texts.join(" ")) }
 }
 
 /// eval: its arguments are a line of shell.
@@ -129,7 +117,7 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         else {
             break;
         };
-        let value = Arg { text: value.to_owned(), shape: first.shape, guess: None, secret: false };
+        let value = Arg { shape: first.shape, ..Arg::exact(value) };
         judge.assignment(name, &value, Scope::Program);
         args = rest;
     }
@@ -235,7 +223,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if args.is_empty() {
         return;
     }
-    let found = Arg { text: HOLE.to_string(), shape: Shape::Holes, guess: None, secret: false };
+    let found = Arg::unknown(Shape::Holes);
     let mut command: Vec<Arg> = match &mark {
         Some(mark) if !mark.is_empty() => {
             args.iter().map(|arg| files::replace(arg, mark, &found)).collect()
@@ -244,7 +232,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     // With a number of words or lines, GNU xargs forgets the mark and appends the words.
     if mark.is_none() || counts {
-        command.push(unknown_words());
+        command.push(Arg::unknown(Shape::Splits));
     }
     judge.command(&command, None);
 }
@@ -323,7 +311,10 @@ fn mounts(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, args: &[Arg]) {
     for (at, arg) in args.iter().enumerate() {
         let (name, value) = match arg.text.split_once('=') {
             Some((name, value)) => (name, Arg { text: value.to_owned(), ..arg.clone() }),
-            None => (arg.text.as_str(), args.get(at + 1).cloned().unwrap_or_else(unknown_words)),
+            None => (
+                arg.text.as_str(),
+                args.get(at + 1).cloned().unwrap_or_else(|| Arg::unknown(Shape::Splits)),
+            ),
         };
         match name {
             "-v" | "--volume" => {

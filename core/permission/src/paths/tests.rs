@@ -185,8 +185,7 @@ fn a_path_that_goes_up_from_a_link_asks() {
 fn patterns_are_judged_by_what_they_can_match() {
     let places = Places::new("/srv/repo");
     let read = |pattern: &str| {
-        let arg =
-            Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
+        let arg = Arg { shape: Shape::Pattern, ..Arg::exact(pattern) };
         places.judge(&arg, Access::Read).is_none()
     };
     for pattern in [

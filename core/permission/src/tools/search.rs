@@ -79,8 +79,7 @@ fn judge_glob(kind: Tool, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
     });
     let lists = kind == Tool::List;
     for pattern in std::iter::once(glob).chain(parts.filter(|part| !part.is_empty())) {
-        let arg =
-            Arg { text: pattern.to_owned(), shape: Shape::Pattern, guess: None, secret: false };
+        let arg = Arg { shape: Shape::Pattern, ..Arg::exact(pattern) };
         let read = judge.places.judge(&arg, Access::Read);
         let stands_for_anything = |rule: &Rule| *rule == Rule::Path(PathRule::Pattern);
         match read {
