@@ -171,10 +171,7 @@ impl Places {
     pub(super) fn judge_glob(&self, arg: &Arg) -> Option<Finding> {
         let pattern = arg.guessed().replace(HOLE, "");
         let Some(alternatives) = braces::alternatives(&pattern) else {
-            return containable(
-                PathRule::Pattern,
-                format!("`{pattern}` stands for too many names"),
-            );
+            return found::too_many(&pattern);
         };
         if alternatives.iter().any(|pattern| secret::glob_hits_secret(&pattern.to_lowercase())) {
             return secret_finding(&pattern, Access::Read);
@@ -351,10 +348,7 @@ impl Places {
     fn judge_pattern(&self, pattern: &str, access: Access) -> Option<Finding> {
         if pattern.contains('{') {
             let Some(alternatives) = braces::alternatives(pattern) else {
-                return containable(
-                    PathRule::Pattern,
-                    format!("`{pattern}` stands for too many names"),
-                );
+                return found::too_many(pattern);
             };
             let plain = alternatives.iter().filter(|pattern| !pattern.contains('{'));
             let found = plain.filter_map(|pattern| self.judge_pattern(pattern, access));

@@ -36,6 +36,16 @@ const PRIVATE: [&str; 29] = [
     "onion",
 ];
 
+/// An address without its scheme.
+pub(super) fn without_scheme(address: &str) -> &str {
+    address.split_once("://").map_or(address, |(_, rest)| rest)
+}
+
+/// The server of an address, with what stands before and behind its name.
+pub(super) fn authority(address: &str) -> &str {
+    without_scheme(address).split(['/', '?', '#']).next().unwrap_or_default()
+}
+
 /// Judges fetching `url`; `None` when it may be fetched.
 pub(super) fn judge(url: &str) -> Option<Finding> {
     objection(url).map(|what| Finding::ask(Rule::Web, format!("the address {what}")))
@@ -52,7 +62,7 @@ fn objection(url: &str) -> Option<&'static str> {
     if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
         return Some("is not one of the web");
     }
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = authority(url);
     if authority.contains('@') {
         return Some("contains a user name");
     }

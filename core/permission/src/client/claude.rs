@@ -7,6 +7,7 @@ use super::wildcard;
 use crate::paths::Places;
 use crate::tools;
 use crate::verdict::{Decision, Finding, Rule};
+use crate::web;
 use onloop_syntax::text;
 
 /// A rule of `permissions.deny` or `permissions.ask`.
@@ -165,9 +166,7 @@ pub(super) fn verb(decision: Decision) -> &'static str {
 
 /// Whether `url` leads to `host`, or below it where it begins with `*.`.
 fn is_at(url: &str, host: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let name = authority.rsplit('@').next().unwrap_or_default();
+    let name = web::authority(url).rsplit('@').next().unwrap_or_default();
     let name = name.split(':').next().unwrap_or_default().trim_end_matches('.').to_lowercase();
     wildcard(host, &name) || host.strip_prefix("*.").is_some_and(|bare| bare == name)
 }

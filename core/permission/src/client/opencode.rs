@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::claude::verb;
 use super::wildcard;
-use crate::paths::{Link, Places, below};
+use crate::paths::{Places, below};
 use crate::tools;
 use crate::verdict::{Decision, Finding, Rule};
 use onloop_syntax::syntax::strict_yaml;
@@ -159,12 +159,9 @@ impl Layer {
 /// it leads to, too.
 fn names(path: &str, places: &Places) -> Vec<String> {
     let absolute = places.absolute(path);
-    let target = match places.links.get(&absolute) {
-        Some(Link::To(target)) => Some(places.absolute(target)),
-        Some(Link::Dangling) | None => None,
-    };
     let mut names = vec![path.to_owned()];
-    for absolute in [Some(absolute), target].into_iter().flatten() {
+    let target = places.target(&absolute);
+    for absolute in std::iter::once(absolute).chain(target) {
         let inside = places.root.as_deref().and_then(|root| below(&absolute, root));
         names.extend(inside.map(str::to_owned));
         names.push(absolute);

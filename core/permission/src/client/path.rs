@@ -1,7 +1,7 @@
 //! Patterns of paths in rules of Claude Code, which are those of `.gitignore` with a few starts of
 //! their own: `//` is the root of the file system, `~/` the home folder, `/` the project.
 
-use crate::paths::{Link, Places, pattern_matches_any};
+use crate::paths::{Places, pattern_matches_any};
 
 /// A pattern, with every place that it may start from.
 #[derive(Clone, Debug)]
@@ -39,11 +39,8 @@ impl PathPattern {
     /// Whether it matches `path`, where a link leads that it is, or a folder that holds one of them.
     pub(super) fn matches(&self, path: &str, places: &Places) -> bool {
         let absolute = places.absolute(path);
-        let target = match places.links.get(&absolute) {
-            Some(Link::To(target)) => Some(places.absolute(target)),
-            Some(Link::Dangling) | None => None,
-        };
-        self.matches_absolute(&absolute) || target.is_some_and(|it| self.matches_absolute(&it))
+        self.matches_absolute(&absolute)
+            || places.target(&absolute).is_some_and(|it| self.matches_absolute(&it))
     }
 
     /// Whether a file that the shell pattern `glob` stands for may be one of them.

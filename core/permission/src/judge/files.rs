@@ -5,7 +5,7 @@ use super::{Judge, workflow};
 use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
 use crate::programs::{self, Class};
-use crate::verdict::{Decision, Finding, Rule};
+use crate::verdict::Decision;
 
 /// Parts of an expression of find that take their value from the next word.
 const FIND_VALUES: [&str; 29] = [
@@ -293,13 +293,6 @@ fn is_kept_folder(judge: &mut Judge<'_>, arg: &Arg) -> bool {
 
 /// rm: deleting folders without asking cannot be undone.
 pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let options: Vec<&str> = parsed
-        .args
-        .iter()
-        .map(|arg| arg.text.as_str())
-        .take_while(|text| *text != "--")
-        .filter(|text| text.starts_with('-'))
-        .collect();
     for operand in &parsed.operands {
         // What stands behind `*` has the name of a folder that builds make anew.
         let is_named = operand.shape == Shape::Pattern && is_rebuilt(judge, operand);
@@ -307,28 +300,17 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.consider(finding);
     }
     judge.writes(&parsed.operands);
-    let given = |letters: [char; 2], long: &str| {
-        options.iter().any(|option| match option.strip_prefix("--") {
-            Some(name) => !name.is_empty() && long.starts_with(name),
-            None => option.contains(letters),
-        })
-    };
-    let recursive = given(['r', 'R'], "recursive");
-    let force = given(['f', 'f'], "force");
+    let recursive = parsed.has(&["-r", "-R", "--recursive"]);
+    let force = parsed.has(&["-f", "--force"]);
     let root = parsed.operands.iter().any(|arg| {
         let path = judge.places.absolute(arg.text.trim_end_matches('*'));
         path == "/" || path == "~" || Some(path) == judge.places.root
     });
-    let bare =
-        options.iter().any(|option| "--no-preserve-root".starts_with(option) && option.len() > 5);
-    if (recursive && root) || bare {
+    if recursive && root {
         return judge.deny(parsed, "deletes everything");
     }
-    let known = options.iter().all(|option| {
-        option.strip_prefix('-').is_some_and(|o| o.bytes().all(|b| b"rRfvdi".contains(&b)))
-            || matches!(*option, "--recursive" | "--force" | "--verbose" | "--dir")
-    });
-    let operands = !parsed.operands.is_empty();
+    let is_certain = |arg: &Arg| !arg.text.starts_with('-') || arg.known().is_some();
+    let known = !parsed.operands.is_empty() && parsed.args.iter().all(is_certain);
     // Where the host asks git, only what git ignores or has is free.
     let by_name = !judge.places.asks_git;
     let is_free = |judge: &mut Judge<'_>, arg: &Arg| {
@@ -336,7 +318,7 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             || (by_name && is_rebuilt(judge, arg))
             || (recursive && is_kept_folder(judge, arg))
     };
-    let all_free = known && operands && parsed.operands.iter().all(|arg| is_free(judge, arg));
+    let all_free = known && parsed.operands.iter().all(|arg| is_free(judge, arg));
     if all_free {
         return judge.removes_what_is_kept(parsed);
     }
@@ -348,14 +330,13 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return judge.ask(parsed, what);
     }
     // Files only: of a folder git may have some files and not others.
-    let single = known && operands && !recursive;
+    let single = known && !recursive;
     if single && parsed.operands.iter().all(|arg| judge.is_kept_by_git(arg)) {
         return judge.removes_what_is_kept(parsed);
     }
-    let named = parsed.operands.iter().all(|arg| arg.known().is_some()) && operands;
-    let rule = Rule::Program(parsed.name.to_owned());
-    let reason = format!("`{}` {}", parsed.name, Class::Deletes.sentence());
-    judge.add(Finding { containable: named, ..Finding::ask(rule, reason).for_good() });
+    let named =
+        parsed.operands.iter().all(|arg| arg.known().is_some()) && !parsed.operands.is_empty();
+    judge.about(parsed, Decision::Ask, named, Class::Deletes.sentence());
 }
 
 /// Common names of files that have no dot, and the standard input.

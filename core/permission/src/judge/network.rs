@@ -26,8 +26,7 @@ pub(super) fn address(arg: &Arg) -> Option<Finding> {
     if !matches!(scheme, "http" | "https") || odd || text.starts_with(['-', '/', '.']) {
         return asks("the address is written in an unusual way");
     }
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    web::judge(&format!("http://{rest}"))
+    web::judge(&format!("http://{}", web::without_scheme(text)))
 }
 
 /// `psql` and the like: a sandbox holds what is sent to a server of this machine.
@@ -132,9 +131,7 @@ pub(super) fn is_local_only(parsed: &ParsedArgs<'_>) -> bool {
 
 /// Whether an address is certainly one of this machine.
 fn is_local(arg: &Arg) -> bool {
-    let text = arg.text.as_str();
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let authority = web::authority(&arg.text);
     let host = authority.split_once(':').map_or(authority, |(host, _)| host);
     matches!(host, "localhost" | "127.0.0.1") && !authority.contains('@')
         || authority.starts_with("[::1]")

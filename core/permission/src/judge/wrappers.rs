@@ -18,11 +18,7 @@ fn joined(args: &[Arg]) -> Arg {
 
 /// eval: its arguments are a line of shell.
 pub(crate) fn eval(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let args = match parsed.args {
-        [first, rest @ ..] if first.text == "--" => rest,
-        args => args,
-    };
-    judge.code_argument(&joined(args));
+    judge.code_argument(&joined(behind_dashes(parsed.args)));
 }
 
 /// command and builtin: `command -v` only looks.
@@ -56,15 +52,19 @@ pub(crate) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// trap: its first argument is run later.
 pub(crate) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.moves.deferred += 1;
-    match parsed.args {
-        [] => {}
-        [first, ..] if matches!(first.text.as_str(), "-" | "-l" | "-p" | "") => {}
-        [first, rest @ ..] if first.text == "--" => {
-            if let Some(code) = rest.first() {
-                judge.code_argument(code);
-            }
-        }
-        [code, ..] => judge.code_argument(code),
+    let acts = |first: &Arg| !matches!(first.text.as_str(), "-" | "-l" | "-p" | "");
+    if parsed.args.first().is_some_and(acts)
+        && let Some(code) = behind_dashes(parsed.args).first()
+    {
+        judge.code_argument(code);
+    }
+}
+
+/// The arguments without a `--` in front.
+fn behind_dashes(args: &[Arg]) -> &[Arg] {
+    match args {
+        [first, rest @ ..] if first.text == "--" => rest,
+        args => args,
     }
 }
 

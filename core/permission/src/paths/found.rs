@@ -27,6 +27,11 @@ pub(super) fn secret_finding(path: &str, access: Access) -> Option<Finding> {
     denies(PathRule::Secret, format!("`{path}` {what}, and its name says that it is a secret"))
 }
 
+/// A question about braces in a pattern.
+pub(super) fn too_many(pattern: &str) -> Option<Finding> {
+    containable(PathRule::Pattern, format!("`{pattern}` stands for too many names"))
+}
+
 /// Asks about spellings that no ordinary path has.
 pub(super) fn odd(path: &str, access: Access) -> Option<Finding> {
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Paths that lead through links.
 
-use super::{PathClass, Places};
+use super::{Link, PathClass, Places};
 
 impl Places {
     /// The absolute path with every `..` in it: the system goes up from where a link leads, some
@@ -11,6 +11,14 @@ impl Places {
             true => path.to_owned(),
             false => format!("{}/{path}", self.cwd),
         })
+    }
+
+    /// Where the link at an absolute path leads.
+    pub(crate) fn target(&self, absolute: &str) -> Option<String> {
+        match self.links.get(absolute)? {
+            Link::To(target) => Some(self.absolute(target)),
+            Link::Dangling => None,
+        }
     }
 }
 

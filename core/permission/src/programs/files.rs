@@ -177,7 +177,12 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             takes("-S --suffix -m --mode -o -g", Data),
         ])
         .check(files::copy),
-    program("rm unlink", Deletes, "removes files").check(files::rm),
+    program("rm unlink", Deletes, "removes files")
+        .options(&[
+            plain("-r -R --recursive -f --force -v --verbose -d --dir -i"),
+            makes("--no-preserve-root", Destroys),
+        ])
+        .check(files::rm),
     program("rmdir", Deletes, "removes empty folders").operands(&[Write]),
     program(
         "shred wipefs mkfs mke2fs fdisk sfdisk parted blkdiscard",

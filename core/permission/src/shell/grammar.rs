@@ -446,8 +446,7 @@ impl ShellReader<'_> {
             if self.redirection(&mut simple)? {
                 continue;
             }
-            let process = matches!(self.peek(), Some(b'<' | b'>'));
-            if self.peek().is_none_or(ends_word) && !process {
+            if self.peek().is_none_or(ends_word) && !self.at_process_substitution() {
                 break;
             }
             let start = self.position;

@@ -34,11 +34,8 @@ impl ShellReader<'_> {
         if self.eat("(") {
             form = AssignmentForm::Array;
             value = self.array()?;
-        } else if self.peek().is_some_and(|b| !ends_word(b) || matches!(b, b'<' | b'>')) {
-            value = match self.peek() {
-                Some(b'<' | b'>') if self.peek_at(1) != Some(b'(') => value,
-                _ => self.read_word()?,
-            };
+        } else if self.peek().is_some_and(|b| !ends_word(b)) || self.at_process_substitution() {
+            value = self.read_word()?;
         }
         simple.assignments.push(ShellAssignment { name, form, value });
         Ok(true)
@@ -131,9 +128,7 @@ impl ShellReader<'_> {
         let target = match kind {
             RedirectionKind::Document(_) => Word::default(),
             _ => {
-                let process =
-                    matches!(self.peek(), Some(b'<' | b'>')) && self.peek_at(1) == Some(b'(');
-                if self.peek().is_none_or(ends_word) && !process {
+                if self.peek().is_none_or(ends_word) && !self.at_process_substitution() {
                     return Err("a redirection has no target");
                 }
                 self.read_word()?
