@@ -194,7 +194,7 @@ impl ProgramEntry {
 
     /// Whether the entry goes by `name`.
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        words(self.names).any(|known| known == name)
+        lists(self.names, name)
     }
 
     /// Every option.
@@ -231,6 +231,11 @@ impl ProgramEntry {
 /// The words of a list in a table.
 pub(crate) fn words(list: &'static str) -> impl Iterator<Item = &'static str> {
     list.split_ascii_whitespace()
+}
+
+/// Whether a list in a table has this word.
+pub(crate) fn lists(list: &'static str, word: &str) -> bool {
+    words(list).any(|known| known == word)
 }
 
 /// Whether a word is digits alone.

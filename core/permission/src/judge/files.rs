@@ -1,6 +1,6 @@
 //! Programs that find, copy, pack and delete files.
 
-use super::entry::{ParsedArgs, Role};
+use super::entry::{ParsedArgs, Role, lists};
 use super::{Judge, workflow};
 use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
@@ -8,75 +8,16 @@ use crate::programs::{self, Class};
 use crate::verdict::Decision;
 
 /// Parts of an expression of find that take their value from the next word.
-const FIND_VALUES: [&str; 29] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-regex",
-    "-iregex",
-    "-regextype",
-    "-type",
-    "-xtype",
-    "-size",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-newer",
-    "-newermt",
-    "-perm",
-    "-user",
-    "-group",
-    "-links",
-    "-inum",
-    "-maxdepth",
-    "-mindepth",
-    "-printf",
-    "-samefile",
-    "-fstype",
-];
+const FIND_VALUES: &str = "\
+    -name -iname -path -ipath -wholename -regex -iregex -regextype -type -xtype -size \
+    -mtime -mmin -atime -amin -ctime -cmin -newer -newermt -perm -user -group -links -inum \
+    -maxdepth -mindepth -printf -samefile -fstype";
 
 /// Parts that take none.
-const FIND_PLAIN: [&str; 34] = [
-    "-empty",
-    "-readable",
-    "-writable",
-    "-executable",
-    "-nouser",
-    "-nogroup",
-    "-print",
-    "-print0",
-    "-ls",
-    "-prune",
-    "-quit",
-    "-true",
-    "-false",
-    "-not",
-    "-and",
-    "-a",
-    "-or",
-    "-o",
-    "-depth",
-    "-mount",
-    "-xdev",
-    "-daystart",
-    "-follow",
-    "-noleaf",
-    "-H",
-    "-L",
-    "-P",
-    "-E",
-    "-warn",
-    "-nowarn",
-    "!",
-    "(",
-    ")",
-    ",",
-];
+const FIND_PLAIN: &str = "\
+    -empty -readable -writable -executable -nouser -nogroup -print -print0 -ls -prune \
+    -quit -true -false -not -and -a -or -o -depth -mount -xdev -daystart -follow -noleaf \
+    -H -L -P -E -warn -nowarn ! ( ) ,";
 
 /// find: where it starts, and what it does with what it finds.
 pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -122,9 +63,9 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 }
             }
             _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
-                if FIND_VALUES.contains(&text) {
+                if lists(FIND_VALUES, text) {
                     at += 1;
-                } else if !FIND_PLAIN.contains(&text) {
+                } else if !lists(FIND_PLAIN, text) {
                     judge.ask(parsed, &format!("has a part `{text}` that is not known"));
                 }
             }

@@ -1,6 +1,6 @@
 //! Programs that build, and files and modules that are run.
 
-use super::entry::{ParsedArgs, is_number};
+use super::entry::{ParsedArgs, is_number, lists};
 use super::{Judge, wrappers};
 use crate::environment;
 use crate::expand::{Arg, HOLE, shown};
@@ -339,48 +339,15 @@ fn python_module(args: &[Arg]) -> Option<Vec<Arg>> {
 }
 
 /// Options of runners that take the next word.
-const RUNNER_VALUES: [&str; 22] = [
-    "-p",
-    "--package",
-    "--from",
-    "--with",
-    "--python",
-    "--spec",
-    "--extra",
-    "--group",
-    "-w",
-    "--workspace",
-    "--filter",
-    "-C",
-    "--dir",
-    "--cwd",
-    "--prefix",
-    "--directory",
-    "--project",
-    "--env-file",
-    "--index",
-    "--index-url",
-    "-F",
-    "--registry",
-];
+const RUNNER_VALUES: &str = "\
+    -p --package --from --with --python --spec --extra --group -w --workspace --filter -C \
+    --dir --cwd --prefix --directory --project --env-file --index --index-url -F \
+    --registry";
 
 /// Options of runners that take nothing.
-const RUNNER_PLAIN: [&str; 14] = [
-    "-y",
-    "--yes",
-    "--no",
-    "--no-install",
-    "-q",
-    "--quiet",
-    "-s",
-    "--silent",
-    "--bun",
-    "--frozen",
-    "--locked",
-    "--isolated",
-    "--no-sync",
-    "-v",
-];
+const RUNNER_PLAIN: &str = "\
+    -y --yes --no --no-install -q --quiet -s --silent --bun --frozen --locked --isolated \
+    --no-sync -v";
 
 /// `npx`, `uv run`, `bundle exec` and the like: what they run is judged as if it stood alone.
 pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -397,13 +364,13 @@ pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 return;
             }
             "-m" | "--module" => args = rest,
-            text if RUNNER_VALUES.contains(&text) => args = rest.get(1..).unwrap_or_default(),
+            text if lists(RUNNER_VALUES, text) => args = rest.get(1..).unwrap_or_default(),
             text if text.starts_with("--call=") => {
                 let code = first.text.trim_start_matches("--call=");
                 return judge.shell_argument(&Arg { text: code.to_owned(), ..first.clone() });
             }
             text if text.starts_with('-') => {
-                is_certain &= RUNNER_PLAIN.contains(&text) || text.contains('=');
+                is_certain &= lists(RUNNER_PLAIN, text) || text.contains('=');
                 args = rest;
             }
             _ => break,

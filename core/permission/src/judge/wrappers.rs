@@ -1,6 +1,6 @@
 //! Commands that run other commands: what they run is judged as if it stood alone.
 
-use super::entry::{ParsedArgs, Role};
+use super::entry::{ParsedArgs, Role, lists};
 use super::{Judge, files, tasks};
 use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
@@ -145,40 +145,11 @@ fn unknown_value(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, option: &Arg) {
 }
 
 /// Options of xargs that take their value from the next word.
-const XARGS_VALUES: [&str; 18] = [
-    "-I",
-    "-n",
-    "-P",
-    "-L",
-    "-d",
-    "-E",
-    "-s",
-    "-a",
-    "-J",
-    "-R",
-    "--max-args",
-    "--max-procs",
-    "--delimiter",
-    "--arg-file",
-    "--replace-str",
-    "--eof-str",
-    "--max-chars",
-    "--process-slot-var",
-];
-const XARGS_PLAIN: [&str; 12] = [
-    "-0",
-    "--null",
-    "-r",
-    "--no-run-if-empty",
-    "-t",
-    "--verbose",
-    "-x",
-    "--exit",
-    "-p",
-    "--interactive",
-    "-o",
-    "--open-tty",
-];
+const XARGS_VALUES: &str = "\
+    -I -n -P -L -d -E -s -a -J -R --max-args --max-procs --delimiter --arg-file \
+    --replace-str --eof-str --max-chars --process-slot-var";
+const XARGS_PLAIN: &str =
+    "-0 --null -r --no-run-if-empty -t --verbose -x --exit -p --interactive -o --open-tty";
 
 /// xargs: a command whose last words, or the marked ones, come from the input.
 pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -195,7 +166,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             break;
         }
         counts |= text.starts_with("--max-") || counts_words(text);
-        if XARGS_VALUES.contains(&text) {
+        if lists(XARGS_VALUES, text) {
             pattern_value(judge, parsed, rest);
             if matches!(text, "-I" | "-J" | "--replace-str") {
                 rest.iter().take(1).for_each(|mark| unknown_value(judge, parsed, mark));
@@ -215,7 +186,7 @@ pub(crate) fn xargs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             _ if text.starts_with("-I") => mark = Some(text[2..].to_owned()),
             _ if text.starts_with("-i") => mark = Some(text[2..].to_owned()),
             _ if text.starts_with("--replace=") => mark = Some(text[10..].to_owned()),
-            _ if XARGS_PLAIN.contains(&text) || is_cluster(text) => {}
+            _ if lists(XARGS_PLAIN, text) || is_cluster(text) => {}
             _ => judge.ask(parsed, "has an option that is not known"),
         }
         args = rest;
