@@ -90,7 +90,7 @@ fn objection(url: &str) -> Option<&'static str> {
     let is_in = |domain: &&str| {
         host.strip_suffix(*domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
-    let private = PRIVATE.iter().any(|domain| is_in(&domain));
+    let private = PRIVATE.iter().any(is_in);
     private.then_some("is on this machine or its network")
 }
 

@@ -340,7 +340,7 @@ impl ParsedArgs<'_> {
     }
 
     /// The arguments from the first operand on; empty without one.
-    pub(crate) fn from_first_operand(&self) -> &[Arg] {
+    pub(crate) fn behind_options(&self) -> &[Arg] {
         let first = self.operands.first();
         let is_first = |arg: &Arg| first.is_some_and(|first| std::ptr::eq(arg, *first));
         let at = self.args.iter().position(is_first).unwrap_or(self.args.len());

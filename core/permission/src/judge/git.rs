@@ -62,11 +62,9 @@ pub(crate) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words = parsed.known_args();
     let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
-    let shows = match (sub, words.as_deref().unwrap_or_default()) {
-        ("submodule", ["status"]) | ("notes" | "bisect", ["list" | "log"]) => true,
-        _ => false,
-    };
-    if shows {
+    if let ("submodule", Some(["status"])) | ("notes" | "bisect", Some(["list" | "log"])) =
+        (sub, words.as_deref())
+    {
         return;
     }
     judge.classified(parsed.program.class, parsed);

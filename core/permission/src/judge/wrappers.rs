@@ -223,7 +223,7 @@ fn is_cluster(text: &str) -> bool {
 
 /// watch: its arguments are a line of shell.
 pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let line = parsed.from_first_operand();
+    let line = parsed.behind_options();
     if !line.is_empty() {
         for at in 0..parsed.args.len() - line.len() {
             pattern_value(judge, parsed, &parsed.args[at..]);
@@ -305,7 +305,7 @@ fn mounts(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, args: &[Arg]) {
 
 /// sudo and similar programs are forbidden; what they run is judged all the same.
 pub(crate) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.guessed_command(parsed.from_first_operand());
+    judge.guessed_command(parsed.behind_options());
 }
 
 /// sh, bash and other shells: code in an argument or on the standard input is judged, a file
