@@ -44,7 +44,6 @@ pub(super) struct Judge<'c> {
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
-    functions: Vec<String>,
     moves: folder::Moves,
     /// The shell whose code is judged may know less than bash.
     is_posix_only: bool,
@@ -102,7 +101,6 @@ impl<'c> Judge<'c> {
             worst: Worst::default(),
             commands: Vec::new(),
             depth: 0,
-            functions: Vec::new(),
             moves: folder::Moves::default(),
             is_posix_only: false,
             standard: None,
@@ -224,6 +222,10 @@ impl<'c> Judge<'c> {
             let reason = format!("the command cannot be read: {unparsed}");
             self.add(Finding::ask(Rule::UnreadableShell, reason));
         }
+        if script.has_compound {
+            let reason = "loops, functions and `[[` run in a sandbox only";
+            self.add(Finding::containable(Rule::UnreadableShell, reason));
+        }
         let unknown = Arg::unknown(Shape::Splits);
         for scope in &script.scopes {
             if let ScopeKind::For { variable, .. } = &scope.kind {
@@ -248,14 +250,7 @@ impl<'c> Judge<'c> {
             }
         }
         let mut folders = folder::FolderChanges::new(script, &begin);
-        let outer = self.functions.len();
         for (index, simple) in script.commands.iter().enumerate() {
-            let defined = |f: &&shell::Function| f.defined_at <= index && f.certain;
-            for function in script.functions.iter().filter(defined) {
-                if !self.functions.contains(&function.name) {
-                    self.functions.push(function.name.clone());
-                }
-            }
             for assignment in &simple.assignments {
                 let stays = folders.known() == 0 && !self.seen.lost;
                 variables.cwd = stays.then_some(begin.as_str());
@@ -275,7 +270,6 @@ impl<'c> Judge<'c> {
             }
         }
         self.in_later_folders(&mut folders, &mut variables);
-        self.functions.truncate(outer);
     }
 
     fn simple(&mut self, script: &ParsedShell, index: usize, variables: &Variables<'_>) {
@@ -414,11 +408,6 @@ impl<'c> Judge<'c> {
         if program.check.is_none() || class.decision() != Decision::Ask {
             self.classified(class, &parsed);
         }
-        // Programs, and shells that they start, have no functions of this one.
-        let functions = self.functions.clone();
-        if !matches!(name, "eval" | "trap") {
-            self.functions.clear();
-        }
         if let Some(check) = program.check {
             let outer = self.standard.take();
             self.standard = stdin.cloned();
@@ -427,7 +416,6 @@ impl<'c> Judge<'c> {
         } else if let Some(rest) = parsed.rest {
             self.command(&args[rest..], stdin);
         }
-        self.functions = functions;
     }
 
     /// Adds the finding that follows from the class of a program alone.

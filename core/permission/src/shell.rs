@@ -32,7 +32,7 @@ pub struct ParsedShell {
     pub concerns: Vec<&'static str>,
     /// Why reading stopped before the end.
     pub unparsed: Option<&'static str>,
-    /// Names of functions, each with the number of commands that precede its definition.
+    /// The functions that it defines.
     pub functions: Vec<Function>,
     /// Variables that an expansion such as `${name:=value}` or a redirection such as `{name}<file` writes.
     pub volatile: Vec<String>,
@@ -40,6 +40,8 @@ pub struct ParsedShell {
     pub documents: Vec<Word>,
     /// Something in it is read otherwise by shells that follow POSIX and no more, such as dash.
     pub only_bash: bool,
+    /// It has loops, `case`, `[[`, `((`, functions or coprocesses.
+    pub has_compound: bool,
     lists: usize,
     work_bytes: usize,
 }
@@ -160,10 +162,6 @@ pub enum ScopeKind {
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// Commands that precede the definition.
-    pub defined_at: usize,
-    /// Whether the definition is certainly executed.
-    pub certain: bool,
     /// The scope of its body.
     pub scope: usize,
 }

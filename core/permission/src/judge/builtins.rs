@@ -110,10 +110,12 @@ pub(crate) fn shopt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut names = 0;
     let mut exports = parsed.name == "export";
+    let mut is_array = false;
     for arg in parsed.args {
         let text = arg.text.as_str();
         if let Some(letters) = text.strip_prefix('-') {
             exports |= letters.contains('x');
+            is_array |= letters.contains(['a', 'A']);
             if !letters.bytes().all(|b| b"xgraA".contains(&b)) || letters.is_empty() {
                 judge.ask(parsed, "prints, evaluates or links variables");
             }
@@ -124,6 +126,10 @@ pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let name = name.strip_suffix('+').unwrap_or(name);
         if !is_name(name) {
             judge.ask(parsed, "evaluates the name of a variable");
+        }
+        // The shell reads the value of an array as it reads a line.
+        if value.starts_with('(') || is_array && arg.known().is_none() {
+            judge.ask(parsed, "evaluates the value of an array");
         }
         if text.contains('=') {
             let value = Arg { shape: arg.shape, ..Arg::exact(value) };

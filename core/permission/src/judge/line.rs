@@ -6,7 +6,7 @@ use crate::expand::Arg;
 use crate::paths::{Access, file_name, mentions_secret};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
-use crate::verdict::{Decision, Finding, Rule, Worst};
+use crate::verdict::{Decision, Finding, Rule};
 use onloop_syntax::text::says_secret;
 
 /// What was seen of a line so far.
@@ -52,10 +52,6 @@ pub(super) struct Seen {
     pub secret_set: bool,
     /// Code within the line's words uses variables, or a command of the shell prints its own.
     pub rereads: bool,
-    /// A command may take functions away: it says so, or a variable names it.
-    pub unsets: bool,
-    /// What would be found about calls of functions without these.
-    pub function_calls: Worst,
 }
 
 /// Commands of git that make a repository.
@@ -86,7 +82,6 @@ impl Judge<'_> {
         if self.context.confined {
             self.seen.secret |= args.iter().any(|arg| mentions_secret(arg.guessed()));
         }
-        self.seen.unsets |= args.iter().any(|arg| arg.guessed().contains("unset"));
         if args.iter().any(|arg| arg.secret) && !builtins::keeps_secret(name, &args[1..]) {
             self.shows_secret();
         }
@@ -121,15 +116,12 @@ impl Judge<'_> {
 
     /// Judges what the line does as a whole.
     pub(super) fn conclude(&mut self) {
-        let mut seen = std::mem::take(&mut self.seen);
+        let seen = std::mem::take(&mut self.seen);
         if seen.fetched && seen.unseen {
             self.add(Finding::deny(Rule::HiddenCode, "it runs code that it fetches"));
         }
         if seen.secret_set && seen.rereads || seen.traces && seen.secret_variable {
             self.shows_secret();
-        }
-        if seen.unsets {
-            self.worst.absorb(std::mem::take(&mut seen.function_calls));
         }
         let rule = |name: &&String| RULES.iter().any(|end| name.ends_with(end));
         let runs = |name: &&String| seen.run.contains(name) || (seen.built && rule(name));
@@ -148,23 +140,13 @@ impl Judge<'_> {
         self.secret_mentioned = seen.secret;
     }
 
-    /// Notes whether commands may run again, or beside each other, and whether a variable names one.
+    /// Notes whether commands may run again, or beside each other.
     pub(super) fn order(&mut self, script: &ParsedShell) {
         let may_repeat =
             |scope: &Scope| !matches!(scope.kind, ScopeKind::Top | ScopeKind::Subshell);
         self.seen.repeats |= script.scopes.iter().any(may_repeat);
         let is_one = |simple: &Simple| simple.list == script.commands[0].list;
         self.seen.parts |= script.scopes.len() > 1 || !script.commands.iter().all(is_one);
-        let is_computed = |word: &Word| word.as_literal().is_none();
-        let is_of_variable = |simple: &Simple| match simple.words.as_slice() {
-            [first, rest @ ..] => match first.as_literal() {
-                Some("command" | "builtin") => rest.iter().any(is_computed),
-                Some(_) => false,
-                None => true,
-            },
-            [] => false,
-        };
-        self.seen.unsets |= script.commands.iter().any(is_of_variable);
     }
 
     /// Whether a command may write files before git runs. The last command of git is not followed by

@@ -48,12 +48,6 @@ impl Judge<'_> {
                 (self.commands[at].table, self.commands[at].source) = (table.name, table.source);
                 self.entry(program, name, &args[1..], stdin, at);
             }
-            None if self.functions.iter().any(|function| function == name) => {
-                let outer = std::mem::take(&mut self.worst);
-                self.unlisted_program(name, args, stdin);
-                let inner = std::mem::replace(&mut self.worst, outer);
-                self.seen.function_calls.absorb(inner);
-            }
             None => self.unlisted_program(name, args, stdin),
         }
     }

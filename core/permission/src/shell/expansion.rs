@@ -18,7 +18,7 @@ impl ShellReader<'_> {
                 self.concern("a text is translated by a file, and expanded after that");
                 self.double_quoted(word)
             }
-            Some(b'(') if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() => {
+            Some(b'(') if self.peek_at(1) == Some(b'(') && self.arithmetic_end()?.is_some() => {
                 self.position += 2;
                 self.arithmetic()?;
                 word.pieces.push(Piece::Unknown { name: None, quoted });
@@ -234,29 +234,28 @@ impl ShellReader<'_> {
 
     /// Where the arithmetic that starts with `((` here ends, if it is arithmetic: the
     /// parentheses balance and the last two stand together.
-    pub(super) fn arithmetic_end(&self) -> Option<usize> {
+    pub(super) fn arithmetic_end(&self) -> Parse<Option<usize>> {
         let bytes = self.text.as_bytes();
         let mut at = self.position + 2;
         let mut open = 0usize;
         while let Some(&byte) = bytes.get(at) {
             match byte {
-                b'\\' => at += 1,
-                b'\'' => at += 1 + memchr::memchr(b'\'', bytes.get(at + 1..)?)?,
-                b'"' => at += 1 + memchr::memchr(b'"', bytes.get(at + 1..)?)?,
+                b'\\' if bytes.get(at + 1) == Some(&b'\n') => at += 1,
+                b'\\' | b'\'' | b'"' => return Err("quotes stand behind `((`"),
                 b'(' => open += 1,
                 b')' if open > 0 => open -= 1,
-                b')' => return (bytes.get(at + 1) == Some(&b')')).then_some(at),
+                b')' => return Ok((bytes.get(at + 1) == Some(&b')')).then_some(at)),
                 _ => {}
             }
             at += 1;
         }
-        None
+        Ok(None)
     }
 
     /// Arithmetic up to its `))`; the position is behind the opening ones.
     pub(super) fn arithmetic(&mut self) -> Parse<()> {
         self.position -= 2;
-        let end = self.arithmetic_end();
+        let end = self.arithmetic_end()?;
         self.position += 2;
         let Some(end) = end else {
             return Err("arithmetic is not closed");

@@ -75,17 +75,14 @@ impl ShellReader<'_> {
         if self.eat_word(word) { Ok(()) } else { Err(missing) }
     }
 
-    fn mark(&self) -> (usize, usize) {
-        (self.script.commands.len(), self.script.functions.len())
+    fn mark(&self) -> usize {
+        self.script.commands.len()
     }
 
     /// Everything since `mark` may not happen, or not in this shell.
-    fn mark_uncertain(&mut self, (command, function): (usize, usize)) {
-        for simple in &mut self.script.commands[command..] {
+    fn mark_uncertain(&mut self, from: usize) {
+        for simple in &mut self.script.commands[from..] {
             simple.certain = false;
-        }
-        for function in &mut self.script.functions[function..] {
-            function.certain = false;
         }
     }
 
@@ -93,7 +90,7 @@ impl ShellReader<'_> {
         self.script.lists += 1;
         let list = self.script.lists;
         let mut successes = true;
-        let (first, _) = self.mark();
+        let first = self.mark();
         self.pipeline()?;
         self.mark_list(first, list, false);
         loop {
@@ -106,7 +103,7 @@ impl ShellReader<'_> {
             self.skip_lines()?;
             let mark = self.mark();
             self.pipeline()?;
-            self.mark_list(mark.0, list, successes);
+            self.mark_list(mark, list, successes);
             self.mark_uncertain(mark);
         }
     }
@@ -158,7 +155,7 @@ impl ShellReader<'_> {
             self.mark_uncertain(mark);
         }
         if stages > 1 || is_negated {
-            for simple in &mut self.script.commands[mark.0..] {
+            for simple in &mut self.script.commands[mark..] {
                 simple.alone = false;
             }
         }
@@ -197,6 +194,8 @@ impl ShellReader<'_> {
         if CLOSING_WORDS.contains(&word) {
             return Err("a word that closes a compound command stands alone");
         }
+        // Groups and conditions only say which commands run.
+        let is_plain = matches!(word, "{" | "if");
         match word {
             "{" => self.group()?,
             "if" => self.conditional_command()?,
@@ -236,6 +235,7 @@ impl ShellReader<'_> {
                 self.function(name)?;
             }
         }
+        self.script.has_compound |= !is_plain;
         Ok(true)
     }
 
@@ -261,17 +261,16 @@ impl ShellReader<'_> {
         if !name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.:".contains(&b)) {
             return Err("a function has an unusual name");
         }
-        let defined_at = self.script.commands.len();
-        let certain = self.scope == 0;
         self.open_scope(ScopeKind::Function);
         let scope = self.scope;
-        self.script.functions.push(Function { name, defined_at, certain, scope });
+        self.script.functions.push(Function { name, scope });
         self.skip_lines()?;
         self.command()
     }
 
     fn parenthesised(&mut self) -> Parse<()> {
-        if self.peek_at(1) == Some(b'(') && self.arithmetic_end().is_some() {
+        if self.peek_at(1) == Some(b'(') && self.arithmetic_end()?.is_some() {
+            self.script.has_compound = true;
             self.position += 2;
             self.script.only_bash = true;
             return self.arithmetic();
@@ -331,7 +330,9 @@ impl ShellReader<'_> {
             return self.loop_body();
         }
         let variable = self.name().to_owned();
-        if variable.is_empty() {
+        if variable.is_empty()
+            || !self.peek().is_some_and(|b| matches!(b, b' ' | b'\t' | b'\n' | b';'))
+        {
             return Err("a loop has no variable");
         }
         self.skip_lines()?;
@@ -396,7 +397,12 @@ impl ShellReader<'_> {
         self.script.only_bash = true;
         let mut words = Vec::new();
         loop {
+            let before = self.position;
             self.skip_lines()?;
+            // In the parentheses of a pattern it starts no comment.
+            if self.text[before..self.position].contains('#') {
+                return Err("a `[[` has a comment");
+            }
             if self.eat_word("]]") {
                 break;
             }

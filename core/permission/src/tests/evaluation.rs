@@ -63,25 +63,6 @@ fn popd_that_runs_again_leads_to_what_pushd_behind_it_keeps() {
 }
 
 #[test]
-fn a_function_does_not_count_where_code_may_remove_it() {
-    assert_decisions(
-        &Context::new("/srv/repo"),
-        &[
-            ("frob() { :; }; eval 'uns\\et -f frob'; frob .env", Decision::Ask),
-            ("frob() { :; }; eval \"uns''et -f frob\"; frob .env", Decision::Ask),
-            ("frob() { :; }; trap 'uns\\et -f frob' DEBUG; frob .env", Decision::Ask),
-            ("frob() { :; }; builtin eval 'uns\\et -f frob'; frob .env", Decision::Ask),
-            ("frob() { :; }; eval -- \"uns''et -f frob\"; frob .env", Decision::Ask),
-            ("frob() { :; }; u=unset; eval -- '$u -f frob'; frob .env", Decision::Ask),
-            ("frob() { :; }; u=unset; trap -- '$u -f frob' DEBUG; frob .env", Decision::Ask),
-            ("frob() { :; }; eval eval 'uns\\\\et -f frob'; frob .env", Decision::Ask),
-            ("frob() { :; }; trap 'echo \"$x\"' EXIT; frob a", Decision::Allow),
-            ("frob() { :; }; eval 'frob a; ls'; trap 'frob b' EXIT", Decision::Allow),
-        ],
-    );
-}
-
-#[test]
 fn what_bash_reads_by_a_file_or_a_written_variable_is_not_known() {
     let context = Context::new("/srv/repo");
     for line in [

@@ -130,8 +130,6 @@ fn what_follows_a_change_of_folder_is_judged_from_every_folder_that_it_may_run_i
             ("pushd src && ls && popd", Decision::Allow),
             ("if cd src; then ls; fi", Decision::Allow),
             ("{ cd src && ls; } 2>&1 | head", Decision::Allow),
-            ("for d in a b; do (cd $d && ls ..); done", Decision::Allow),
-            ("while read -r x; do echo \"$x\"; done < a; cd src; ls", Decision::Allow),
         ],
     );
 }
@@ -192,8 +190,8 @@ fn whatever_is_there_is_not_read() {
         ("cat src/*", Decision::Ask),
         ("for f in *; do cat \"$f\"; done", Decision::Ask),
         ("for f in src/*; do head -3 $f; done", Decision::Ask),
-        ("for f in *.rs; do cat \"$f\"; done", Decision::Allow),
-        ("for f in *; do echo \"$f\"; done", Decision::Allow),
+        ("for f in *.rs; do cat \"$f\"; done", Decision::Ask),
+        ("for f in *; do echo \"$f\"; done", Decision::Ask),
         ("ls *", Decision::Allow),
         ("wc -l src/*", Decision::Allow),
         ("find .. -name x", Decision::Ask),
@@ -371,7 +369,6 @@ fn what_the_shell_looks_up_and_how_it_splits_is_not_changed() {
             ("RIPGREP_CONFIG_PATH=./rc; export RIPGREP_CONFIG_PATH; rg a b", Decision::Ask),
             ("RUSTFMT=./evil; declare -x RUSTFMT; ls", Decision::Ask),
             ("CI=1; export CI; ls", Decision::Allow),
-            ("f() { local a b; ls; }; f", Decision::Allow),
             ("declare -x", Decision::Ask),
             ("typeset -x | head", Decision::Ask),
             ("declare IFS=,; x=aa,b; cat $x", Decision::Ask),
@@ -380,13 +377,10 @@ fn what_the_shell_looks_up_and_how_it_splits_is_not_changed() {
             ("POSIXLY_CORRECT=1; IFS=: :; x=aa:.env:b; cat $x", Decision::Ask),
             ("sh -c 'IFS=: :; x=aa:b; cat $x'", Decision::Ask),
             ("GLOBIGNORE=x; cat ?env", Decision::Ask),
-            ("while IFS= read -r l; do echo $l; done < f", Decision::Allow),
             ("IFS=: read -ra parts < f", Decision::Allow),
             ("for f in x*/pwn; do sort $f; done", Decision::Ask),
             ("for f in x*; do cat $f; done", Decision::Ask),
             ("for d in y*; do find $d -name a; done", Decision::Ask),
-            ("for f in src/*.rs; do wc -l \"$f\"; done", Decision::Allow),
-            ("for f in src/*.rs; do echo $f; done", Decision::Allow),
         ],
     );
 }
@@ -413,12 +407,10 @@ fn a_secret_is_not_printed_by_the_shell_or_from_a_redirection() {
             ("select x in \"$API_TOKEN\"; do :; done", Decision::Ask),
             ("GIT_AUTHOR_NAME=$API_TOKEN; git commit -m x", Decision::Ask),
             ("x=$API_TOKEN; bash -c ls", Decision::Allow),
-            ("bash -c 'for token in a; do echo $token; done'", Decision::Allow),
             ("x=$HOME; eval 'echo \"$x\"'", Decision::Allow),
             (": \"a${NOPE?$API_TOKEN}\"", Decision::Ask),
             ("x=$API_TOKEN; : \"${NOPE?$x}\"", Decision::Ask),
             ("x=\"a${NOPE?$API_TOKEN}\"", Decision::Ask),
-            ("for TOKEN in a b; do echo $TOKEN; done", Decision::Allow),
             ("for TOKEN in a b; do :; done; echo $TOKEN", Decision::Ask),
             ("for TOKEN in \"$API_TOKEN\"; do echo $TOKEN; done", Decision::Ask),
             ("x=$API_TOKEN; echo ${a:-${b:-$c$x}}", Decision::Ask),
@@ -437,35 +429,56 @@ fn a_secret_is_not_printed_by_the_shell_or_from_a_redirection() {
             ("(API_TOKEN=a); echo $API_TOKEN", Decision::Ask),
             ("echo $API_TOKEN; API_TOKEN=a", Decision::Ask),
             (": ${API_TOKEN:=x}; echo $API_TOKEN", Decision::Ask),
-            ("for token in a b; do echo $token; done", Decision::Allow),
         ],
     );
 }
 
 #[test]
-fn a_name_is_one_of_a_function_only_where_the_shell_calls_it() {
+fn loops_functions_and_tests_run_in_the_sandbox_only() {
+    for line in [
+        "frob() { ls; }; frob a | head",
+        "frob() { ls; }; eval 'frob a'; trap frob EXIT",
+        "bash -c 'frob() { ls; }; frob'",
+        "ls() { command ls -la \"$@\"; }; ls",
+        "for f in src/*.rs; do wc -l \"$f\"; done",
+        "while read -r x; do echo \"$x\"; done < a; cd src; ls",
+        "case x in x) ls;; esac",
+        "echo $([[ -f a ]] && ls)",
+        "(( 1 + 2 ))",
+    ] {
+        let of = |context: &Context| decide(&Call::shell(line), context).decision;
+        assert_eq!(of(&Context::new("/srv/repo")), Decision::Ask, "{line}");
+        assert_eq!(of(&confined()), Decision::Allow, "{line}");
+    }
     assert_decisions(
-        &Context::new("/srv/repo"),
+        &confined(),
         &[
-            ("frob() { ls; }; frob", Decision::Allow),
-            ("frob() { ls; }; frob a | head", Decision::Allow),
-            ("frob() { ls; }; eval 'frob a'", Decision::Allow),
-            ("frob() { ls; }; trap frob EXIT", Decision::Allow),
-            ("bash -c 'frob() { ls; }; frob'", Decision::Allow),
-            ("frob() { :; }; command frob a", Decision::Ask),
-            ("frob() { :; }; env frob a", Decision::Ask),
-            ("frob() { :; }; timeout 5 frob a", Decision::Ask),
-            ("frob() { :; }; ls | xargs frob", Decision::Ask),
-            ("frob() { :; }; bash -c 'frob a'", Decision::Ask),
-            ("frob() { :; }; unset -f frob; frob .env", Decision::Ask),
-            ("frob() { :; }; g() { frob a; }; unset frob; g", Decision::Ask),
-            ("frob() { :; }; eval 'unset -f frob'; frob a", Decision::Ask),
-            ("frob() { :; }; u=unset; $u -f frob; frob a", Decision::Ask),
-            ("frob() { :; }; u=unset; command $u -f frob; frob a", Decision::Ask),
-            ("ls() { command ls -la \"$@\"; }; ls", Decision::Allow),
+            ("[[ x == @( #) ]] || frob\n]]", Decision::Ask),
+            ("for x# in a; do :; done; frob\ndo :; done", Decision::Ask),
+            ("false && echo $((1+\"\\\"))\" + 2)); frob #\"", Decision::Ask),
             ("ls() { command ls | ls; }; ls", Decision::Deny),
             ("ls() { ls | command ls; }; ls", Decision::Deny),
             ("ls() { command eval ls; }; ls", Decision::Deny),
+        ],
+    );
+}
+
+#[test]
+fn braces_are_lists_of_words_or_not_understood() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("cat src/{a,b{c,d}}.rs", Decision::Allow),
+            ("git show HEAD@{1}", Decision::Allow),
+            ("find . -name x -exec wc {} +", Decision::Allow),
+            ("cat {x},.env}", Decision::Ask),
+            ("touch {x},../y}", Decision::Ask),
+            ("awk -F {,} -F 'BEGIN{system(\"ls\")}'", Decision::Ask),
+            ("cat {1'..'2}", Decision::Ask),
+            ("cat {01..02}", Decision::Ask),
+            ("declare -a CI='([b]=1)'", Decision::Ask),
+            ("declare -a CI=\"$x\"", Decision::Ask),
+            ("readonly CI='(x)'", Decision::Ask),
         ],
     );
 }
