@@ -171,7 +171,8 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".actrc",
     ".ai/workflows",
     ".gitlab/ci",
-    "azure-pipelines*",
+    "azure-pipelines.y*",
+    "azure-pipelines-*",
     "bitbucket-pipelines.y*",
     "appveyor.yml",
     ".appveyor.yml",
@@ -194,13 +195,15 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".vim*",
     ".exrc",
     ".dir-locals*",
-    "mise.*",
+    "mise.toml",
+    "mise.local.toml",
     ".mise*",
     ".sublime-project",
     ".config/mise",
     ".rtx.toml",
     ".tool-versions",
-    "rust-toolchain*",
+    "rust-toolchain",
+    "rust-toolchain.t*",
     ".gdbinit",
     ".lldbinit",
     ".autoenv*",
@@ -233,7 +236,8 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".github/actions",
     ".circleci",
     ".travis.yml",
-    "jenkinsfile*",
+    "jenkinsfile",
+    "jenkinsfile.*",
     ".buildkite",
     ".drone.y*",
     ".husky*",
@@ -278,7 +282,8 @@ pub(super) const AUTOMATION: &[&str] = &[
     "buildspec.y*",
     ".build.y*",
     ".zuul.*",
-    "zuul.*",
+    "zuul.y*",
+    "zuul.d",
     ".taskcluster.y*",
     ".ebextensions",
     ".platform/hooks",
@@ -323,9 +328,10 @@ pub(super) const AUTOMATION: &[&str] = &[
 /// Whether a file runs by itself by the ending of its name.
 pub(super) fn runs_by_ending(path: &str) -> bool {
     let name = super::file_name(path);
+    let of_mise = name.starts_with("mise.") && name.ends_with(".toml");
     // Python runs the lines of these when it starts, also where an editor starts it.
     let of_python = name.ends_with(".pth") && super::has_entry(path, &["site-packages"]);
-    of_python || name.ends_with(".code-workspace") || name.ends_with(".sublime-project")
+    of_mise || of_python || name.ends_with(".code-workspace") || name.ends_with(".sublime-project")
 }
 
 /// Folders that a build makes anew, whatever is lost in them.

@@ -119,6 +119,10 @@ fn files_that_run_by_themselves_are_a_persons_to_write() {
         ("hie.yaml .user.ini web/.htaccess .RData .perldb .sl/config .vs/tasks.vs.json", Ask),
         ("Directory.Build.targets src/Directory.Build.props .codesandbox/tasks.json", Ask),
         (
+            "src/mise.rs docs/azure-pipelines.md docs/rust-toolchain.md src/JenkinsfileParser.java",
+            Allow,
+        ),
+        (
             "node_modules/x/index.js package.json Cargo.toml build.rs model.pth docs/lefthook.md",
             Allow,
         ),
