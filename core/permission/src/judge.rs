@@ -44,7 +44,8 @@ pub(super) struct Judge<'c> {
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
-    moves: folder::Moves,
+    /// The folders that commands of the line may lead to.
+    folders: Vec<String>,
     /// The shell whose code is judged may know less than bash.
     is_posix_only: bool,
     /// The standard input of the command that is being checked, when the line contains it.
@@ -101,7 +102,7 @@ impl<'c> Judge<'c> {
             worst: Worst::default(),
             commands: Vec::new(),
             depth: 0,
-            moves: folder::Moves::default(),
+            folders: Vec::new(),
             is_posix_only: false,
             standard: None,
             traced,
@@ -237,7 +238,6 @@ impl<'c> Judge<'c> {
         }
         self.recursion(script);
         self.order(script);
-        self.begin_script(script);
         let begin = self.places.cwd.clone();
         let home = self.places.home().to_owned();
         let temporary = self.context.places.own_temporary.as_deref();
@@ -252,7 +252,7 @@ impl<'c> Judge<'c> {
         let mut folders = folder::FolderChanges::new(script, &begin);
         for (index, simple) in script.commands.iter().enumerate() {
             for assignment in &simple.assignments {
-                let stays = folders.known() == 0 && !self.seen.lost;
+                let stays = folders.are_none() && !self.seen.lost;
                 variables.cwd = stays.then_some(begin.as_str());
                 let value = variables.single(&assignment.value, index);
                 let scope = scope_of(&simple.words);
@@ -265,11 +265,8 @@ impl<'c> Judge<'c> {
                     self.latent_code(&value);
                 }
             }
-            if !self.in_folders(&mut folders, index, &mut variables) {
-                self.add(Finding::ask(Rule::ShellSize, "it changes the folder too often"));
-            }
+            self.in_folders(&mut folders, index, &mut variables);
         }
-        self.in_later_folders(&mut folders, &mut variables);
     }
 
     fn simple(&mut self, script: &ParsedShell, index: usize, variables: &Variables<'_>) {

@@ -290,6 +290,7 @@ impl Judge<'_> {
     /// Whether git can bring back the file at this path, or what is in the folder where it ends in a
     /// slash.
     pub(super) fn is_kept(&mut self, path: String) -> bool {
+        self.seen.loses = true;
         if let Some(losses) = &mut self.recovering {
             losses.removed.insert(path);
             return true;
@@ -315,6 +316,7 @@ impl Judge<'_> {
     pub(super) fn overwrites(&mut self, file: &Arg) {
         let Some(path) = file.known() else { return };
         let is_ours = self.places.class(path) == PathClass::Repository;
+        self.seen.loses |= is_ours;
         let path = self.places.absolute(path);
         if let Some(losses) = self.recovering.as_mut().filter(|_| is_ours) {
             losses.overwritten.insert(path);

@@ -6,7 +6,7 @@ use crate::expand::Arg;
 use crate::paths::{Access, file_name, mentions_secret};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
-use crate::verdict::{Decision, Finding, Rule};
+use crate::verdict::{Decision, Finding, PathRule, Rule};
 use onloop_syntax::text::says_secret;
 
 /// What was seen of a line so far.
@@ -38,6 +38,10 @@ pub(super) struct Seen {
     pub git_folders: Vec<String>,
     /// The folder is not known in which commands run.
     pub lost: bool,
+    /// A part of the line runs at a later time: a trap or a function.
+    pub deferred: bool,
+    /// Something is removed or overwritten.
+    pub loses: bool,
     /// The branch that is checked out may be another one than before.
     pub switched: bool,
     /// Something is removed that git has exactly as it is.
@@ -123,6 +127,13 @@ impl Judge<'_> {
         if seen.secret_set && seen.rereads || seen.traces && seen.secret_variable {
             self.shows_secret();
         }
+        // Code that runs later runs wherever the line has gone by then.
+        let is_lost = seen.lost || seen.deferred && !self.folders.is_empty();
+        if is_lost && seen.loses {
+            let reason = "it removes or overwrites files in a folder that is not known";
+            let rule = Rule::Path(PathRule::Outside);
+            self.add(Finding::ask(rule, reason).for_good());
+        }
         let rule = |name: &&String| RULES.iter().any(|end| name.ends_with(end));
         let runs = |name: &&String| seen.run.contains(name) || (seen.built && rule(name));
         if seen.written.iter().any(|name| runs(&name)) {
@@ -144,6 +155,7 @@ impl Judge<'_> {
     pub(super) fn order(&mut self, script: &ParsedShell) {
         let may_repeat =
             |scope: &Scope| !matches!(scope.kind, ScopeKind::Top | ScopeKind::Subshell);
+        self.seen.deferred |= !script.functions.is_empty();
         self.seen.repeats |= script.scopes.iter().any(may_repeat);
         let is_one = |simple: &Simple| simple.list == script.commands[0].list;
         self.seen.parts |= script.scopes.len() > 1 || !script.commands.iter().all(is_one);

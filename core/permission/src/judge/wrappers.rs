@@ -6,7 +6,7 @@ use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
 use crate::paths::{Access, PathClass, file_name};
 use crate::programs::Class;
-use crate::verdict::Decision;
+use crate::verdict::{Decision, Finding, Rule};
 
 /// The arguments joined with blanks, as eval joins them.
 fn joined(args: &[Arg]) -> Arg {
@@ -51,7 +51,9 @@ pub(crate) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// trap: its first argument is run later.
 pub(crate) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.moves.deferred += 1;
+    judge.seen.deferred = true;
+    let reason = "what a trap runs, runs at a time that is not known";
+    judge.add(Finding::containable(Rule::HiddenCode, reason));
     let acts = |first: &Arg| !matches!(first.text.as_str(), "-" | "-l" | "-p" | "");
     if parsed.args.first().is_some_and(acts)
         && let Some(code) = behind_dashes(parsed.args).first()

