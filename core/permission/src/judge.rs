@@ -40,7 +40,6 @@ pub(super) struct Judge<'c> {
     /// The folders of the context, seen from where the command runs.
     pub places: Cow<'c, Places>,
     seen: line::Seen,
-    secret_mentioned: bool,
     worst: Worst,
     commands: Vec<Examined>,
     depth: usize,
@@ -98,7 +97,6 @@ impl<'c> Judge<'c> {
             context,
             places: Cow::Borrowed(&context.places),
             seen: line::Seen::default(),
-            secret_mentioned: false,
             worst: Worst::default(),
             commands: Vec::new(),
             depth: 0,
@@ -144,12 +142,14 @@ impl<'c> Judge<'c> {
 
     /// What was found, and every command that was looked at.
     pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
-        self.conclude();
+        let mentions_secret = self.conclude();
         let finding = self.worst.into_finding();
         let finding = finding.map(|found| {
             let containable = in_shell
                 && self.context.confined
-                && line::is_contained(&found, self.secret_mentioned);
+                && found.decision == Decision::Ask
+                && found.containable
+                && !mentions_secret;
             if !containable {
                 return found;
             }

@@ -524,12 +524,12 @@ pub(super) fn in_system_folder(path: &str) -> bool {
 
 /// Whether the file name pattern `pattern` matches `name`.
 pub fn pattern_matches(pattern: &str, name: &str) -> bool {
-    secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Written)
+    secret::matches(pattern, name, secret::Dots::Written)
 }
 
 /// Whether the file name pattern `pattern` matches `name`, where a star matches a leading dot.
 pub fn pattern_matches_any(pattern: &str, name: &str) -> bool {
-    secret::matches(pattern.as_bytes(), name.as_bytes(), secret::Dots::Matched)
+    secret::matches(pattern, name, secret::Dots::Matched)
 }
 
 /// Whether a word, whatever it is for, mentions a file that is secret by its name.

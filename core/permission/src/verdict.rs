@@ -66,6 +66,26 @@ impl Finding {
     fn severity(&self) -> (Decision, bool, bool) {
         (self.decision, !self.containable, self.lasting)
     }
+
+    fn waits(&self) -> bool {
+        self.decision == Decision::Ask && self.rule.needs_person()
+    }
+
+    /// What would change the decision, for people; `None` where it allows.
+    pub fn remedy(&self) -> Option<&'static str> {
+        let overridable =
+            self.rule.overridable(Subject::Command) || self.rule.overridable(Subject::Tool);
+        match self.decision {
+            Decision::Allow => None,
+            Decision::Deny => Some("no rule of yours changes that; do it yourself"),
+            Decision::Ask if self.containable && overridable => {
+                Some("a sandbox would contain it, and an allow rule of yours would allow it")
+            }
+            Decision::Ask if self.containable => Some("a sandbox would contain it"),
+            Decision::Ask if overridable => Some("an allow rule of yours would allow it"),
+            Decision::Ask => Some("only your word for this call allows it"),
+        }
+    }
 }
 
 /// Most findings about options that are kept; the first is enough to ask.
@@ -158,27 +178,5 @@ impl Worst {
     /// The worst finding.
     pub(super) fn into_finding(self) -> Option<Finding> {
         self.worst
-    }
-}
-
-impl Finding {
-    fn waits(&self) -> bool {
-        self.decision == Decision::Ask && self.rule.needs_person()
-    }
-
-    /// What would change the decision, for people; `None` where it allows.
-    pub fn remedy(&self) -> Option<&'static str> {
-        let overridable =
-            self.rule.overridable(Subject::Command) || self.rule.overridable(Subject::Tool);
-        match self.decision {
-            Decision::Allow => None,
-            Decision::Deny => Some("no rule of yours changes that; do it yourself"),
-            Decision::Ask if self.containable && overridable => {
-                Some("a sandbox would contain it, and an allow rule of yours would allow it")
-            }
-            Decision::Ask if self.containable => Some("a sandbox would contain it"),
-            Decision::Ask if overridable => Some("an allow rule of yours would allow it"),
-            Decision::Ask => Some("only your word for this call allows it"),
-        }
     }
 }

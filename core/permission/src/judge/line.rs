@@ -6,7 +6,7 @@ use crate::expand::Arg;
 use crate::paths::{Access, file_name, mentions_secret};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
-use crate::verdict::{Decision, Finding, PathRule, Rule};
+use crate::verdict::{Finding, PathRule, Rule};
 use onloop_syntax::text::says_secret;
 
 /// What was seen of a line so far.
@@ -118,8 +118,8 @@ impl Judge<'_> {
         self.seen.run.push(file_name(path).to_lowercase());
     }
 
-    /// Judges what the line does as a whole.
-    pub(super) fn conclude(&mut self) {
+    /// Judges what the line does as a whole. Whether it mentions a secret.
+    pub(super) fn conclude(&mut self) -> bool {
         let seen = std::mem::take(&mut self.seen);
         if seen.fetched && seen.unseen {
             self.add(Finding::deny(Rule::HiddenCode, "it runs code that it fetches"));
@@ -148,7 +148,7 @@ impl Judge<'_> {
             let reason = "a variable that is not known may choose what it contacts";
             self.add(Finding::ask(Rule::Environment, reason));
         }
-        self.secret_mentioned = seen.secret;
+        seen.secret
     }
 
     /// Notes whether commands may run again, or beside each other.
@@ -236,8 +236,3 @@ pub(super) fn has_secret_variable(text: &str) -> bool {
 
 /// Most functions of which it is looked at what they call.
 const MOST_FUNCTIONS: usize = 16;
-
-/// The decision about a line that runs in a sandbox.
-pub(super) fn is_contained(finding: &Finding, secret_mentioned: bool) -> bool {
-    finding.decision == Decision::Ask && finding.containable && !secret_mentioned
-}

@@ -289,7 +289,7 @@ fn is_process_secret(lower: &str) -> bool {
         || process.contains(['*', '?', '[']);
     // A search of the folder reads what is in it.
     let is_folder = rest.find('/').is_none_or(|slash| slash + 1 == rest.len());
-    let hits = |part: &str, entry: &str| matches(part.as_bytes(), entry.as_bytes(), Dots::Written);
+    let hits = |part: &str, entry: &str| matches(part, entry, Dots::Written);
     let holds = |part: &str| PROCESS_ENTRIES.iter().any(|entry| hits(part, entry));
     is_process && (is_folder || parts.any(holds))
 }
@@ -329,9 +329,8 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
     pattern.split('/').enumerate().any(|(at, part)| {
         let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
         let wild = part.contains(['*', '?', '[']);
-        let hits = |samples: &[&str]| {
-            samples.iter().any(|sample| matches(part.as_bytes(), sample.as_bytes(), Dots::Written))
-        };
+        let hits =
+            |samples: &[&str]| samples.iter().any(|sample| matches(part, sample, Dots::Written));
         // Without a star it is one name, of which some characters are left out.
         let is_folder = at < folders && (hits(FOLDERS) || hits(&SECRET_FOLDERS));
         let names_one = !part.contains('*') && (hits(NAMES) || hits(HOME_SECRETS) || is_folder);
@@ -347,7 +346,7 @@ pub(super) fn glob_hits_secret(pattern: &str) -> bool {
     let document = |sample: &str| sample.ends_with(".json") || sample.ends_with(".yaml");
     let hits = |sample: &&&str| {
         let broad = last.starts_with('*') && document(sample);
-        !broad && matches(last.as_bytes(), sample.as_bytes(), Dots::Matched)
+        !broad && matches(last, sample, Dots::Matched)
     };
     let names_dot = last.starts_with(['.', '[']) && last.contains('.') && last.contains(['*', '?']);
     let telling = names_dot || last.bytes().any(|b| b.is_ascii_alphabetic());
@@ -366,8 +365,7 @@ pub(super) fn is_mentioned(part: &str) -> bool {
 /// dot.
 pub(super) fn sought_name_hits_secret(name: &str) -> bool {
     let mut samples = SAMPLES.iter().chain(&PLAIN_SAMPLES);
-    is_secret(name)
-        || samples.any(|sample| matches(name.as_bytes(), sample.as_bytes(), Dots::Matched))
+    is_secret(name) || samples.any(|sample| matches(name, sample, Dots::Matched))
 }
 
 /// What it takes to match a leading dot.
@@ -382,7 +380,8 @@ pub(super) enum Dots {
 /// Shell pattern matching where a bracket matches any one character. Where a bracket ends differs between
 /// programs if there is another in it (`[[:alpha:]]`), if it begins with its end (`[]a]`) or if a backslash is
 /// in it; then it may end at each `]`.
-pub(super) fn matches(pattern: &[u8], name: &[u8], dots: Dots) -> bool {
+pub(super) fn matches(pattern: &str, name: &str, dots: Dots) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     if dots == Dots::Written
         && name.first() == Some(&b'.')
         && !matches!(pattern.first(), Some(b'.' | b'[' | b'\\'))
