@@ -1,4 +1,5 @@
 mod evaluation;
+mod git;
 mod lines;
 mod tools;
 

@@ -328,6 +328,23 @@ impl ParsedArgs<'_> {
         self.count(names) > 0
     }
 
+    /// Whether an option by one of these names was given that makes the command harmless, and nothing
+    /// else that may take it back: its negation, or a word that is not known.
+    pub(crate) fn has_certainly(&self, names: &[&str]) -> bool {
+        let is_option = |found: &ArgFinding<'_>| match found {
+            ArgFinding::PossibleOption(_)
+            | ArgFinding::UnquotedValue
+            | ArgFinding::UnlistedOption(_)
+            | ArgFinding::ShortenedOption(_) => true,
+            ArgFinding::Operand(..)
+            | ArgFinding::Value(..)
+            | ArgFinding::Makes(..)
+            | ArgFinding::UnknownCommand
+            | ArgFinding::MisplacedOption(_) => false,
+        };
+        self.has(names) && !self.found.iter().any(is_option)
+    }
+
     /// How often options by one of these names were given.
     pub(crate) fn count(&self, names: &[&str]) -> usize {
         self.seen.iter().filter(|seen| names.contains(&seen.name)).count()

@@ -62,9 +62,10 @@ pub(crate) fn listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let words = parsed.known_args();
     let sub = parsed.name.rsplit(' ').next().unwrap_or_default();
-    if let ("submodule", Some(["status"])) | ("notes" | "bisect", Some(["list" | "log"])) =
-        (sub, words.as_deref())
-    {
+    if matches!(
+        (sub, words.as_deref().unwrap_or_default()),
+        ("submodule", ["status"]) | ("notes" | "bisect", ["list" | "log"])
+    ) {
         return;
     }
     judge.classified(parsed.program.class, parsed);
@@ -121,10 +122,11 @@ pub(crate) fn switch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let made = parsed.values(&["-b", "-c", "--create"]);
     let current = judge.context.git_branch.as_deref();
     let stays = matches!(parsed.operands.as_slice(), [only] if only.known() == current);
-    if !made.is_empty() && parsed.operands.is_empty() {
+    let makes = parsed.has_certainly(&["-b", "-c", "--create"]);
+    if makes && parsed.operands.is_empty() {
         judge.leaves_files();
     }
-    let is_new = !made.is_empty() && !made.iter().any(|name| is_protected(&name.text));
+    let is_new = makes && !made.iter().any(|name| is_protected(&name.text));
     judge.seen.switched |= !is_new && !stays;
 }
 
@@ -213,7 +215,7 @@ pub(crate) fn pull(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `git restore`: `--staged` alone only takes files out of the index.
 pub(crate) fn restore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    if parsed.has(&["-S", "--staged"]) && !parsed.has(&["-W", "--worktree"]) {
+    if parsed.has_certainly(&["-S", "--staged"]) && !parsed.has(&["-W", "--worktree"]) {
         return judge.leaves_files();
     }
     discards(judge, parsed, &parsed.operands);
@@ -357,7 +359,7 @@ fn is_everything(arg: &Arg) -> bool {
 
 /// `git clean`: what is not tracked cannot be brought back.
 pub(crate) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    if parsed.has(&["-n", "--dry-run"]) {
+    if parsed.has_certainly(&["-n", "--dry-run"]) {
         return;
     }
     let forced = parsed.has(&["-f", "--force"]);
