@@ -306,7 +306,7 @@ impl Places {
             && self.judge(arg, Access::Write).is_none()
     }
 
-    /// Whether a folder moved to `path` may hold files that configure agents or run by themselves.
+    /// Whether a folder at `path` may hold files that configure agents or run by themselves.
     pub(super) fn is_above_automation(&self, path: &str) -> bool {
         let lower = self.absolute(path).to_lowercase();
         let is_folder =
@@ -323,7 +323,7 @@ impl Places {
     }
 
     /// Whether the repository lies in the folder at `path`.
-    fn is_around(&self, path: &str) -> bool {
+    pub(super) fn is_around(&self, path: &str) -> bool {
         let folder = self.absolute(path);
         self.root.as_deref().is_some_and(|root| below(root, &folder).is_some())
     }

@@ -191,11 +191,11 @@ fn into_folder(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// git mv: a folder takes along all that is in it, which may run by its new name.
+/// git mv: a folder takes along all that is in it, which may run by its new name or has run by its old one.
 pub(crate) fn moved(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     into_folder(judge, parsed);
-    if parsed.operands.last().is_some_and(|to| judge.places.is_above_automation(to.guessed())) {
-        judge.ask(parsed, "may move a folder to where what is in it runs by itself");
+    if parsed.operands.iter().any(|arg| judge.places.is_above_automation(arg.guessed())) {
+        judge.ask(parsed, "may move a folder to or from where what is in it runs by itself");
     }
     judge.writes(&parsed.operands);
 }

@@ -357,6 +357,24 @@ fn is_everything(arg: &Arg) -> bool {
         || text.contains(['*', '?', '['])
 }
 
+/// `git rm`: a pathspec may stand for files that run by themselves and that it does not name.
+pub(crate) fn removed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    // These leave the files where they are.
+    if parsed.has_certainly(&["-n", "--dry-run", "--cached"]) {
+        return;
+    }
+    let stands_for_others = |file: &&Arg| {
+        let text = file.guessed();
+        text.starts_with(':')
+            || text.contains(['*', '?', '[', '\\'])
+            || judge.places.is_around(text)
+            || judge.places.is_above_automation(text)
+    };
+    if parsed.operands.iter().any(stands_for_others) {
+        judge.ask(parsed, "may remove files that run by themselves and that it does not name");
+    }
+}
+
 /// `git clean`: what is not tracked cannot be brought back.
 pub(crate) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has_certainly(&["-n", "--dry-run"]) {

@@ -286,7 +286,8 @@ const RECORDING: &[ProgramEntry] = &[
     program("rm", Records, "removes tracked files").operands(&[Write]).options(&[
         plain("--cached -r -n --dry-run -q --quiet --ignore-unmatch --sparse"),
         makes("-f --force", Deletes),
-    ]),
+    ])
+    .check(git::removed),
     program("mv", Updates, "renames tracked files")
         .operands(&[Write])
         .options(&[plain("-v --verbose -n --dry-run -k --sparse"), makes("-f --force", Deletes)])

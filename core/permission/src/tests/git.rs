@@ -14,6 +14,36 @@ fn assert_decisions(table: &[(&str, Decision)]) {
 }
 
 #[test]
+fn a_pathspec_that_may_stand_for_protected_files_is_asked_about() {
+    assert_decisions(&[
+        ("git rm .claude/settings.json", Deny),
+        ("git rm '.claud?/settings.json'", Ask),
+        (r"git rm '.clau\de/settings.json'", Ask),
+        ("git rm -q ':(top).github/workflows/ci.yml'", Ask),
+        ("git rm -r .", Ask),
+        ("git rm -r ./", Ask),
+        ("git rm -r /srv/repo", Ask),
+        ("git rm -r src/..", Ask),
+        ("git rm '*'", Ask),
+        ("git rm ':!src'", Ask),
+        ("git rm -r .github", Ask),
+        ("git rm -r a/.github/", Ask),
+        ("git rm -r --cached --no-cached .", Ask),
+        ("git mv .github old", Ask),
+        ("git restore ':(top).github/workflows/ci.yml'", Deny),
+        ("git checkout HEAD -- '.claud?/settings.json'", Deny),
+        // These name what they are about, or leave it where it is.
+        ("git rm src/a.rs", Allow),
+        ("git rm -r src", Allow),
+        ("git rm -r src/", Allow),
+        ("git rm -r --cached .", Allow),
+        ("git rm -nr .", Allow),
+        ("git mv src lib", Allow),
+        ("git mv src/a.rs .", Allow),
+    ]);
+}
+
+#[test]
 fn an_option_that_makes_harmless_counts_if_nothing_takes_it_back() {
     assert_decisions(&[
         ("git clean -ndx", Allow),
