@@ -57,6 +57,29 @@ fn a_secret_is_not_staged_together_with_other_files() {
 }
 
 #[test]
+fn a_commit_takes_no_secret_that_a_script_has_staged() {
+    let project = Workspace::git();
+    project.write("a.txt", "a\n");
+    project.write("conf/.env", "KEY=1\n");
+    project.git_says(&["add", "--force", "."]);
+    for line in [
+        "git commit -m x",
+        "git commit --amend --no-edit",
+        "git commit -m x conf",
+        "cd conf && git commit -m x",
+    ] {
+        assert_eq!(judged(&project, line), taken("git commit", "conf/.env"), "{line}");
+    }
+    assert_eq!(judged(&project, "git commit -m x a.txt"), allowed());
+    project.commit("all of it");
+    project.write("a.txt", "b\n");
+    project.git_says(&["add", "a.txt"]);
+    assert_eq!(judged(&project, "git commit -m x"), allowed());
+    project.git_says(&["rm", "--quiet", "--cached", "conf/.env"]);
+    assert_eq!(judged(&project, "git commit -m x"), allowed());
+}
+
+#[test]
 fn a_home_folder_that_is_a_repository_keeps_its_secrets() {
     let home = Workspace::git();
     home.write(".netrc", "machine example.org password x\n");

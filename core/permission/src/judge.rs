@@ -30,6 +30,7 @@ use super::programs::{self, Class};
 use super::shell::{self, AssignmentForm, ParsedShell, ScopeKind, Word};
 use super::verdict::{Decision, Finding, Rule, Worst};
 use entry::{ParsedArgs, ProgramEntry};
+pub use git::{Staging, Taken};
 use onloop_syntax::{limits, text::says_secret};
 use std::borrow::Cow;
 
@@ -54,19 +55,6 @@ pub(super) struct Judge<'c> {
     recovering: Option<Losses>,
     /// What its commands would stage that they do not name.
     staged: Vec<Staging>,
-}
-
-/// What a command hands to git to be committed: as much as these pathspecs stand for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Staging {
-    /// The folder that the command runs in.
-    pub folder: String,
-    /// As git reads them; none: everything.
-    pub pathspecs: Vec<String>,
-    /// Whether it takes only what git tracks already.
-    pub only_tracked: bool,
-    /// Whether it also takes what is ignored.
-    pub also_ignored: bool,
 }
 
 /// One command as it was understood, for explanations and for tests.

@@ -46,7 +46,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Value, json};
 
 pub use contained::contained;
-pub use judge::{Examined, Staging};
+pub use judge::{Examined, Staging, Taken};
 pub use losses::{Losses, losses, recoverable};
 pub use programs::Class;
 pub use turn::{OnAsk, TurnPolicy};

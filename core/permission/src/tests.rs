@@ -527,20 +527,28 @@ fn a_line_that_may_make_a_repository_in_a_folder_and_runs_git_there_is_asked_abo
 
 #[test]
 fn what_git_would_take_is_judged_too() {
+    use Taken::{Ignored, Staged, Tracked, Untracked};
     for (line, expected) in [
-        ("git add .", Some(("/srv/repo", &["."][..], false, false))),
-        ("git add -A", Some(("/srv/repo", &[], false, false))),
-        ("git stage src '*.rs'", Some(("/srv/repo", &["src", "*.rs"], false, false))),
-        ("cd src && git add -u", Some(("/srv/repo/src", &[], true, false))),
-        ("git add -f build", Some(("/srv/repo", &["build"], false, true))),
-        ("git commit -am x", Some(("/srv/repo", &[], true, false))),
-        ("git commit -m x && git commit -a -m y", Some(("/srv/repo", &[], true, false))),
-        ("git commit -m x", None),
-        ("git stash push -m x", None),
-        ("git stash -u", Some(("/srv/repo", &[], false, false))),
-        ("git stash push -a -- src", Some(("/srv/repo", &["src"], false, true))),
-        ("git add -n .", None),
-        ("git status", None),
+        ("git add .", &[("/srv/repo", &["."][..], Untracked)][..]),
+        ("git add -A", &[("/srv/repo", &[], Untracked)]),
+        ("git stage src '*.rs'", &[("/srv/repo", &["src", "*.rs"], Untracked)]),
+        ("cd src && git add -u", &[("/srv/repo/src", &[], Tracked)]),
+        ("git add -f build", &[("/srv/repo", &["build"], Ignored)]),
+        ("git commit -am x", &[("/srv/repo", &[], Tracked)]),
+        (
+            "git commit -m x && git commit -a -m y",
+            &[("/srv/repo", &[], Staged), ("/srv/repo", &[], Tracked)],
+        ),
+        ("git commit -m x", &[("/srv/repo", &[], Staged)]),
+        ("git commit --amend --no-edit", &[("/srv/repo", &[], Staged)]),
+        ("git commit -m x src a.rs", &[("/srv/repo", &["src", "a.rs"], Tracked)]),
+        ("git commit -m x -i a.rs", &[("/srv/repo", &[], Tracked)]),
+        ("git commit -p -m x a.rs", &[("/srv/repo", &[], Tracked)]),
+        ("git stash push -m x", &[]),
+        ("git stash -u", &[("/srv/repo", &[], Untracked)]),
+        ("git stash push -a -- src", &[("/srv/repo", &["src"], Ignored)]),
+        ("git add -n .", &[]),
+        ("git status", &[]),
     ] {
         let mut context = Context::new("/srv/repo");
         context.places.plain_folders.insert("/srv/repo/src".to_owned());
@@ -550,12 +558,12 @@ fn what_git_would_take_is_judged_too() {
             .iter()
             .map(|of| {
                 let specs: Vec<&str> = of.pathspecs.iter().map(String::as_str).collect();
-                (of.folder.as_str(), specs, of.only_tracked, of.also_ignored)
+                (of.folder.as_str(), specs, of.takes)
             })
             .collect();
         let expected: Vec<_> = expected
             .iter()
-            .map(|(folder, specs, t, i)| (*folder, specs.to_vec(), *t, *i))
+            .map(|(folder, specs, takes)| (*folder, specs.to_vec(), *takes))
             .collect();
         assert_eq!(found, expected, "{line}");
         let wanted = if line.contains("stash") { Decision::Ask } else { Decision::Allow };

@@ -1,11 +1,14 @@
 //! What the table cannot say about git and gh: refspecs, remotes, listings.
 
 mod push;
+mod stage;
 
 pub(crate) use push::{is_protected, push};
+pub use stage::{Staging, Taken};
+pub(crate) use stage::{commit, stage, stash};
 
+use super::Judge;
 use super::entry::ParsedArgs;
-use super::{Judge, Staging};
 use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
@@ -130,52 +133,10 @@ pub(crate) fn switch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.seen.switched |= !is_new && !stays;
 }
 
-/// `git add` and `git commit -a`: what they would take is known to git alone.
-pub(crate) fn stage(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let commits = parsed.name.ends_with("commit");
-    let takes = !commits || parsed.has(&["-a", "--all"]);
-    if !takes || parsed.has(&["-n", "--dry-run"]) && !commits {
-        return;
-    }
-    let ignored = !commits && parsed.has(&["-f", "--force"]);
-    let untracked = !commits && !parsed.has(&["-u", "--update"]);
-    stages(judge, parsed, untracked, ignored);
-}
-
-/// Judges what is taken: what is tracked, and more.
-fn stages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, untracked: bool, ignored: bool) {
-    if let Some(secret) = judge.places.would_stage.first() {
-        let secret = onloop_syntax::text::one_line(secret);
-        let reason =
-            format!("`{}` would take `{secret}`, whose name says that it is a secret", parsed.name);
-        return judge.add(Finding::deny(Rule::Path(PathRule::Secret), reason));
-    }
-    // What is not known may stand for everything.
-    let specs: Option<Vec<String>> =
-        parsed.operands.iter().map(|arg| arg.known().map(str::to_owned)).collect();
-    judge.staged.push(Staging {
-        folder: judge.places.cwd.clone(),
-        pathspecs: specs.filter(|_| !parsed.name.ends_with("commit")).unwrap_or_default(),
-        only_tracked: !untracked,
-        also_ignored: ignored,
-    });
-}
-
 /// `git stash branch`: it makes a branch and switches to it.
 pub(crate) fn stash_branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let is_new = |name: &&Arg| name.known().is_some_and(|name| !is_protected(name));
     judge.seen.switched |= !parsed.operands.first().is_some_and(is_new);
-}
-
-/// `git stash`: what is not tracked goes into git's objects, secrets too.
-pub(crate) fn stash(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    if !parsed.program.has_subcommands() {
-        judge.classified(parsed.program.class, parsed);
-    }
-    let all = parsed.has(&["-a", "--all"]);
-    if all || parsed.has(&["-u", "--include-untracked"]) {
-        stages(judge, parsed, true, all);
-    }
 }
 
 /// `git merge` and its kin: a strategy with a folder writes where the commits do not say.

@@ -282,7 +282,7 @@ const RECORDING: &[ProgramEntry] = &[
         makes("-n --no-verify", Changes),
         makes("-S --gpg-sign", Changes),
     ])
-    .check(git::stage),
+    .check(git::commit),
     program("rm", Records, "removes tracked files").operands(&[Write]).options(&[
         plain("--cached -r -n --dry-run -q --quiet --ignore-unmatch --sparse"),
         makes("-f --force", Deletes),

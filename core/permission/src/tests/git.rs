@@ -58,4 +58,14 @@ fn an_option_that_makes_harmless_counts_if_nothing_takes_it_back() {
         ("git switch -c topic && git push -u origin topic", Allow),
         ("git switch -c topic --no-create other && git push -u origin HEAD", Ask),
     ]);
+    let context = Context::new("/srv/repo");
+    for (line, takes) in [
+        ("git add -n --no-dry-run -f .", Taken::Ignored),
+        ("git add -u --no-update .", Taken::Untracked),
+        ("git add -n $X .", Taken::Untracked),
+    ] {
+        let found = stagings(&Call::shell(line), &context);
+        let found: Vec<_> = found.iter().map(|of| of.takes).collect();
+        assert_eq!(found, [takes], "{line}");
+    }
 }

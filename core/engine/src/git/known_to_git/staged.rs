@@ -4,7 +4,7 @@ use super::folders;
 use crate::git::hardened;
 use crate::git::inner_repositories::{self, Inner};
 use onloop_effect::{Failure, FailureKind, Io};
-use onloop_permission::{Call, Context, Staging, names_secret, stagings};
+use onloop_permission::{Call, Context, Staging, Taken, names_secret, stagings};
 use onloop_syntax::limits;
 
 /// Adds to `context` the secrets that git would take with `call`. Whether there are any.
@@ -40,21 +40,27 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> Result
 
 /// What git would take, from the top folder of the repository.
 async fn taken(io: &Io, staging: &Staging) -> Result<Vec<String>, Failure> {
-    let untracked = match staging.only_tracked {
-        true => "--untracked-files=no",
-        false => "--untracked-files=all",
+    let untracked = match staging.takes {
+        Taken::Staged | Taken::Tracked => "--untracked-files=no",
+        Taken::Untracked | Taken::Ignored => "--untracked-files=all",
     };
     let mut words =
         vec!["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all", untracked];
     // The other mode names a folder that is ignored, and not what is in it.
-    words.extend(staging.also_ignored.then_some("--ignored=traditional"));
+    words.extend((staging.takes == Taken::Ignored).then_some("--ignored=traditional"));
     words.push("--");
     words.extend(staging.pathspecs.iter().map(String::as_str));
     let said =
         hardened::says(io, &staging.folder, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
     let said = String::from_utf8_lossy(&said);
-    // Two letters and a space stand before each name; what is gone is no secret any more.
-    let is_gone = |line: &&str| line.starts_with(" D") || line.starts_with("D ");
-    let names = said.split('\0').filter(|line| !is_gone(line) && line.len() > 3);
+    // Two letters and a space stand before each name: what the index has, and what the folder has. What
+    // is gone is no secret any more.
+    let is_taken = |line: &&str| match staging.takes {
+        Taken::Staged => !line.starts_with([' ', 'D']),
+        Taken::Tracked | Taken::Untracked | Taken::Ignored => {
+            !line.starts_with(" D") && !line.starts_with("D ")
+        }
+    };
+    let names = said.split('\0').filter(|line| is_taken(line) && line.len() > 3);
     Ok(names.filter_map(|line| line.get(3..).map(str::to_owned)).collect())
 }
