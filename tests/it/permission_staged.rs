@@ -80,6 +80,47 @@ fn a_commit_takes_no_secret_that_a_script_has_staged() {
 }
 
 #[test]
+fn a_push_of_a_commit_with_a_secret_asks() {
+    let project = Workspace::git();
+    project.git_says(&["remote", "add", "origin", "https://example.org/shop.git"]);
+    project.git_says(&["switch", "--quiet", "--create", "topic"]);
+    assert_eq!(judged(&project, "git push origin topic"), allowed());
+    project.write("conf/.env", "KEY=1\n");
+    project.git_says(&["add", "--force", "."]);
+    project.commit("conf");
+    project.git_says(&["rm", "--quiet", "conf/.env"]);
+    project.commit("without it");
+    let why = "it pushes `conf/.env` in a commit, and its name says that it is a secret";
+    for line in [
+        "git push",
+        "git push origin HEAD",
+        "git push origin topic:other",
+        "git switch -c other && git push -u origin other",
+    ] {
+        assert_eq!(judged(&project, line), ("ask".to_owned(), why.to_owned()), "{line}");
+    }
+    // The line brings it.
+    project.git_says(&["branch", "with"]);
+    project.git_says(&["reset", "--quiet", "--hard", "HEAD~2"]);
+    for line in [
+        "git merge with && git push",
+        "git cherry-pick HEAD..with && git push origin topic",
+        "git reset with && git push",
+        "git switch -c other with && git push origin other",
+        "git restore --source=with~1 --staged . && git commit -m x && git push",
+        "git restore -swith~1 --staged . && git commit -m x && git push",
+    ] {
+        assert_eq!(judged(&project, line), ("ask".to_owned(), why.to_owned()), "{line}");
+    }
+    for line in ["git push", "git merge main && git push", "git commit -m with && git push"] {
+        assert_eq!(judged(&project, line), allowed(), "{line}");
+    }
+    // The remote has it.
+    project.git_says(&["update-ref", "refs/remotes/origin/with", "with"]);
+    assert_eq!(judged(&project, "git merge with && git push"), allowed());
+}
+
+#[test]
 fn a_home_folder_that_is_a_repository_keeps_its_secrets() {
     let home = Workspace::git();
     home.write(".netrc", "machine example.org password x\n");

@@ -12,7 +12,7 @@ use braces::braces;
 use onloop_syntax::text::says_secret;
 
 /// Stands for text that is not known. The byte itself cannot occur in an argument.
-pub(crate) const HOLE: char = '\0';
+pub const HOLE: char = '\0';
 
 /// `text` for people: what is not known shows as `…`.
 pub fn shown(text: &str) -> String {

@@ -1,8 +1,11 @@
 //! Pushes and fetches whose target only git knows.
 
 use crate::git::{checkout, hardened};
-use onloop_effect::Io;
-use onloop_permission::{Call, Class, Context, Ruling, explain, is_protected_branch};
+use onloop_effect::{Failure, Io};
+use onloop_permission::expand::HOLE;
+use onloop_permission::{
+    Call, Class, Context, Examined, Ruling, explain, is_protected_branch, names_secret,
+};
 use onloop_syntax::{limits, text};
 
 /// Commands of git that contact a remote.
@@ -13,6 +16,24 @@ const RETARGET: [&str; 3] = ["git switch", "git checkout", "git branch"];
 const PUSH_SETTINGS: &str = r"^(push\.(default|followtags)|remote\..*\.(push|mirror))$";
 /// Commands of git that make no folder in the checkout.
 const IN_PLACE: [&str; 4] = ["git add", "git commit", "git push", "git fetch"];
+/// The files that commits add or change, whatever settings say. What follows are the commits; a branch
+/// that is not there yet is left out.
+const FILES_OF_COMMITS: [&str; 14] = [
+    "log",
+    "-c",
+    "-z",
+    "--root",
+    "--format=",
+    "--name-only",
+    "--no-renames",
+    "--no-relative",
+    "--no-show-signature",
+    "--diff-filter=d",
+    "--ignore-missing",
+    "--not",
+    "--remotes",
+    "--not",
+];
 /// Settings that say where a remote is.
 const REMOTE_URLS: &str = r"^remote\..*\.url$";
 /// Names that the engine takes for remotes. Without such a remote git takes what a file of this name in its
@@ -58,12 +79,54 @@ pub(super) async fn question(
         if reason.is_some() {
             return reason;
         }
+        // What the line makes or switches to begins at the last commit.
+        let is_made = refs.is_empty() || retargets;
+        let mut sources: Vec<&str> = refs.iter().copied().map(source).collect();
+        sources.extend(is_made.then_some("HEAD"));
+        for other in commands.iter().filter(|other| may_bring_commits(other)) {
+            sources.extend(other.words.iter().skip(2).flat_map(|word| revisions(word)));
+            sources.extend(other.name.starts_with("git stash").then_some("refs/stash"));
+        }
+        match place.secret(&sources, context).await {
+            Ok(None) => {}
+            Ok(Some(path)) => {
+                let what = "in a commit, and its name says that it is a secret";
+                return Some(format!("it pushes `{path}` {what}"));
+            }
+            Err(failure) => return Some(format!("it is not known what it pushes: {failure}")),
+        }
     }
     None
 }
 
 fn operand(word: &str) -> Option<&str> {
     (!word.starts_with('-')).then_some(word)
+}
+
+/// What a refspec sends.
+fn source(refspec: &str) -> &str {
+    let refspec = refspec.strip_prefix('+').unwrap_or(refspec);
+    refspec.split(':').next().unwrap_or_default()
+}
+
+/// Whether a command may put other commits, or files of them, into what is pushed.
+fn may_bring_commits(command: &Examined) -> bool {
+    command.name.starts_with("git ")
+        && !IN_PLACE.contains(&command.name.as_str())
+        && !command.class.is_some_and(Class::only_reads)
+}
+
+/// What may be a revision in a word of git: all that there are if it is not known.
+fn revisions(word: &str) -> Vec<&str> {
+    if word.contains(HOLE) {
+        return vec!["--all"];
+    }
+    let value = match word.strip_prefix('-') {
+        Some(option) => option.split_once('=').map_or(option.get(1..), |(_, value)| Some(value)),
+        None => Some(word),
+    };
+    let ends = value.unwrap_or_default().split("..");
+    ends.map(|end| end.trim_matches(['.', '^', '-'])).filter(|end| !end.is_empty()).collect()
 }
 
 struct Place<'p> {
@@ -123,6 +186,19 @@ impl Place<'_> {
         let target = self.says(&["rev-parse", "--abbrev-ref", "@{push}"]).await;
         let (_, branch) = target.first()?.split_once('/')?;
         is_protected_branch(branch).then(|| format!("it pushes the protected branch `{branch}`"))
+    }
+
+    /// A file with the name of a secret in a commit of `sources` that no branch of a remote is known to
+    /// have.
+    async fn secret(&self, sources: &[&str], context: &Context) -> Result<Option<String>, Failure> {
+        let words = FILES_OF_COMMITS.iter().chain(sources).copied().chain(["--"]);
+        let words: Vec<&str> = words.collect();
+        let timeout = limits::HOOK_GIT_TIMEOUT_MS;
+        let said = hardened::says(self.io, self.folder, &words, None, timeout).await?;
+        let said = String::from_utf8_lossy(&said);
+        let root = context.places.root.as_deref().unwrap_or(self.folder);
+        let is_secret = |path: &&str| names_secret(&format!("{root}/{path}"), context);
+        Ok(said.split_terminator('\0').find(is_secret).map(text::one_line))
     }
 
     async fn tag(&self, refs: &[&str]) -> Option<String> {
