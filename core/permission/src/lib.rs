@@ -35,6 +35,7 @@ mod programs;
 pub mod render;
 pub mod rules;
 pub mod shell;
+mod target;
 mod tools;
 mod turn;
 mod verdict;

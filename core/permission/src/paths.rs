@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use below::below;
+pub(super) use below::{goes_up, tidy};
 
 use below::{below_any_case, below_pattern, goes_up_from_link, has_entry, normal};
 use found::{asks, containable, denies, odd, secret_finding};

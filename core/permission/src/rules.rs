@@ -9,6 +9,7 @@ use fancy_regex::{Regex, RegexBuilder};
 
 use super::expand::{Arg, HOLE};
 use super::paths::{TemporaryPolicy, file_name, in_system_folder};
+use super::target::Target;
 pub use super::verdict::Source;
 use super::verdict::{Decision, Finding, Rule};
 use onloop_syntax::limits;
@@ -275,43 +276,38 @@ impl Rules {
 
     /// What the rules say about one command: deny before ask before allow.
     pub(super) fn command(&self, args: &[Arg]) -> Option<Finding> {
-        let words = called(args);
-        let plain = words.join(" ");
-        let quoted: Vec<_> = words.into_iter().map(text::shell_word).collect();
-        let quoted = quoted.join(" ");
+        let [plain, quoted] = spellings(args);
         // A program of the same name in another folder is another program.
         let path = args.first().map_or("", |arg| arg.text.as_str());
         let same = !path.contains('/') || in_system_folder(path);
         let named =
             if same { plain.clone() } else { format!("{path}{}", &plain[file_name(path).len()..]) };
         let certain = args.iter().all(|arg| !arg.text.contains(HOLE));
-        self.matching("Bash", &[&plain, &quoted], certain.then_some(named.as_str()))
-    }
-
-    /// What the rules say about the target of a tool. `targets` are all its spellings; an
-    /// allow rule has to match the first.
-    pub(super) fn target(&self, tool: &str, targets: &[&str]) -> Option<Finding> {
-        self.matching(tool, targets, targets.first().copied())
+        let to_forbid = vec![plain, quoted];
+        let to_allow = certain.then_some(named).into_iter().collect();
+        self.target("Bash", &[Target { to_allow, to_forbid, ..Target::default() }])
     }
 
     /// The deny and ask rules that match a whole line of shell.
     pub(super) fn line(&self, line: &str) -> Option<Finding> {
-        self.matching("Bash", &[line], None)
+        self.target("Bash", &[Target { to_allow: Vec::new(), ..Target::text(line) }])
     }
 
-    fn matching(&self, tool: &str, targets: &[&str], allowed: Option<&str>) -> Option<Finding> {
-        for wanted in [Decision::Deny, Decision::Ask] {
-            for rule in
-                self.rules.iter().filter(|rule| rule.decision == wanted && rule.is_for(tool))
-            {
-                if let Some(finding) = targets.iter().find_map(|target| rule.forbids(target)) {
-                    return Some(finding);
-                }
+    /// What the rules say about the targets of a call: one that is denied or asked about is enough, and
+    /// all of them have to be allowed.
+    pub(super) fn target(&self, tool: &str, targets: &[Target]) -> Option<Finding> {
+        let of = |decision| {
+            self.rules.iter().filter(move |rule| rule.decision == decision && rule.is_for(tool))
+        };
+        for rule in of(Decision::Deny).chain(of(Decision::Ask)) {
+            if let Some(finding) = targets.iter().find_map(|target| rule.forbids(target)) {
+                return Some(finding);
             }
         }
-        let allowed = allowed?;
-        let mut allows = self.rules.iter().filter(|rule| rule.decision == Decision::Allow);
-        let Matcher { rule, .. } = allows.find(|rule| rule.is_for(tool) && rule.covers(allowed))?;
+        let covers =
+            |target: &Target| of(Decision::Allow).find(|rule| rule.covers(&target.to_allow));
+        let covering: Option<Vec<&Matcher>> = targets.iter().map(covers).collect();
+        let rule = &covering?.first()?.rule;
         Some(Finding::allow(rule.clone(), format!("`{rule}` allows it")))
     }
 }
@@ -325,6 +321,14 @@ fn called(args: &[Arg]) -> Vec<&str> {
     words
 }
 
+/// A command as rules name it: its words, and its words quoted.
+fn spellings(args: &[Arg]) -> [String; 2] {
+    let words = called(args);
+    let plain = words.join(" ");
+    let quoted: Vec<_> = words.into_iter().map(text::shell_word).collect();
+    [plain, quoted.join(" ")]
+}
+
 impl Matcher {
     fn is_for(&self, tool: &str) -> bool {
         match self.tool.strip_suffix('*') {
@@ -333,49 +337,65 @@ impl Matcher {
         }
     }
 
-    fn forbids(&self, target: &str) -> Option<Finding> {
+    fn forbids(&self, target: &Target) -> Option<Finding> {
         let found =
             |decision, reason| Finding { decision, ..Finding::ask(self.rule.clone(), reason) };
-        match &self.pattern {
-            Pattern::Unusable(error) => Some(found(
-                Decision::Ask,
-                format!(
+        let regex = match &self.pattern {
+            Pattern::Unusable(error) => {
+                let reason = format!(
                     "`{}` cannot be used ({}), so a person has to look",
                     self.rule,
                     text::one_line(error)
-                ),
-            )),
-            Pattern::Search(regex) => match regex.is_match(target) {
-                Ok(false) => None,
+                );
+                return Some(found(Decision::Ask, reason));
+            }
+            Pattern::Search(regex) => regex,
+        };
+        // What a pattern excludes is named from the folder that its writer thought of.
+        let excludes = regex.as_str().contains("(?!") || regex.as_str().contains("(?<!");
+        let elsewhere = target.elsewhere.iter().filter(|_| !excludes);
+        // Names of folders around the checkout are not meant: the match begins where the path does.
+        let is_about_path = |spelling: &String| {
+            let found = regex.find(spelling)?;
+            Ok(found.is_some_and(|it| it.start() <= target.prefix && it.end() > target.prefix))
+        };
+        let here = target.to_forbid.iter().map(|spelling| regex.is_match(spelling));
+        for result in here.chain(elsewhere.map(is_about_path)) {
+            match result {
+                Ok(false) => {}
                 Ok(true) => {
                     let verb =
                         if self.decision == Decision::Deny { "denies" } else { "asks about" };
-                    Some(found(self.decision, format!("`{}` {verb} it", self.rule)))
+                    return Some(found(self.decision, format!("`{}` {verb} it", self.rule)));
                 }
-                Err(_) => Some(found(
-                    Decision::Ask,
-                    format!("`{}` takes too long to match, so a person has to look", self.rule),
-                )),
-            },
+                Err(_) => {
+                    let reason =
+                        format!("`{}` takes too long to match, so a person has to look", self.rule);
+                    return Some(found(Decision::Ask, reason));
+                }
+            }
         }
+        None
     }
 
-    /// Whether an allow rule covers `target`. What it matches must end at the end of a word:
+    /// Whether an allow rule covers one of `spellings`. What it matches must end at the end of a word:
     /// `^frob` is about `frob`, not about `frobnicate`.
-    fn covers(&self, target: &str) -> bool {
+    fn covers(&self, spellings: &[String]) -> bool {
         let Pattern::Search(regex) = &self.pattern else {
             return false;
         };
-        let Ok(Some(found)) = regex.find(target) else {
-            return false;
-        };
-        let last = target[..found.end()].chars().next_back();
-        let next = target[found.end()..].chars().next();
         let inside = |c: char| c.is_alphanumeric() || "_-.:/".contains(c);
-        match (last, next) {
-            (_, None) => true,
-            (Some(last), Some(next)) => !last.is_alphanumeric() || !inside(next),
-            (None, Some(_)) => true,
-        }
+        spellings.iter().any(|spelling| {
+            let Ok(Some(found)) = regex.find(spelling) else {
+                return false;
+            };
+            let last = spelling[..found.end()].chars().next_back();
+            let next = spelling[found.end()..].chars().next();
+            match (last, next) {
+                (_, None) => true,
+                (Some(last), Some(next)) => !last.is_alphanumeric() || !inside(next),
+                (None, Some(_)) => true,
+            }
+        })
     }
 }

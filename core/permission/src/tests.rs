@@ -1,6 +1,7 @@
 mod evaluation;
 mod git;
 mod lines;
+mod rules;
 mod tools;
 
 use super::judge::entry::{ProgramEntry, words};

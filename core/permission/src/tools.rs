@@ -12,6 +12,7 @@ use super::judge::Judge;
 use super::lookalike;
 use super::offered;
 use super::paths::Access;
+use super::target::Target;
 use super::verdict::{Decision, Finding, PathRule, Rule, Worst};
 use super::web;
 pub(super) use members::paths;
@@ -249,11 +250,11 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         Tool::Patch => patch(tool, input, judge),
         Tool::Fetch => fetch(tool, input, judge),
         Tool::Skill => skill(tool, input, judge),
-        Tool::Harmless => rules(tool, &[&input.to_string()], Worst::default(), judge),
+        Tool::Harmless => rules(tool, &[members::target(input, judge)], Worst::default(), judge),
         Tool::Person => {
             let mut worst = Worst::default();
             worst.add(ask(tool, format!("`{tool}` is for a person to allow")));
-            rules(tool, &[&input.to_string()], worst, judge);
+            rules(tool, &[members::target(input, judge)], worst, judge);
         }
     }
 }
@@ -274,7 +275,8 @@ fn file(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     if kind == Tool::Delete {
         worst.add(ask(tool, "it deletes a file"));
     }
-    rules(tool, &paths, worst, judge);
+    let targets: Vec<_> = paths.iter().flat_map(|path| Target::file(path, &judge.places)).collect();
+    rules(tool, &targets, worst, judge);
 }
 
 fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
@@ -286,7 +288,8 @@ fn fetch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     for url in &urls {
         worst.consider(web::judge(url));
     }
-    rules(tool, &urls, worst, judge);
+    let targets: Vec<_> = urls.into_iter().map(Target::url).collect();
+    rules(tool, &targets, worst, judge);
 }
 
 fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
@@ -294,13 +297,16 @@ fn skill(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         return judge.add(malformed(tool));
     };
     let mut worst = Worst::default();
-    for name in &names {
+    let mut targets = Vec::new();
+    for name in names {
         let bare = name.strip_prefix("agentize:").unwrap_or(name);
+        let to_forbid = vec![name.to_owned(), bare.to_owned()];
+        targets.push(Target { to_forbid, ..Target::text(name) });
         if !SKILLS.contains(&bare) && !offered::is_ours(name) {
             worst.add(ask(tool, "there is no rule for this skill"));
         }
     }
-    rules(tool, &names, worst, judge);
+    rules(tool, &targets, worst, judge);
 }
 
 fn ask(tool: &str, reason: impl Into<String>) -> Finding {
@@ -315,7 +321,7 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let shown = onloop_syntax::text::one_line(tool);
     worst.add(Finding::ask(Rule::UnknownTool, format!("there is no rule for the tool `{shown}`")));
-    rules(tool, &[&input.to_string()], worst, judge);
+    rules(tool, &[members::target(input, judge)], worst, judge);
     // Whatever the tool does with them, a rule about the tool says nothing about secrets.
     members::judge_secrets(input, &[], judge);
     // A shell by another name must not hide what is forbidden.
@@ -325,7 +331,7 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
 }
 
 /// Combines what was found with the user's rules, for a tool other than a shell.
-fn rules(tool: &str, targets: &[&str], found: Worst, judge: &mut Judge<'_>) {
+fn rules(tool: &str, targets: &[Target], found: Worst, judge: &mut Judge<'_>) {
     let matched = judge.context.rules.target(tool, targets);
     match (matched, found.decision()) {
         (Some(finding), Decision::Allow | Decision::Ask) if finding.decision > Decision::Allow => {
@@ -427,7 +433,7 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
             judge.add(malformed(tool));
         }
         for (head, path) in files {
-            targets.push(path);
+            targets.extend(Target::file(path, &judge.places));
             members::judge_path(path, Access::Write, judge, &mut worst);
             if head.contains("Delete") {
                 worst.add(ask(tool, "it deletes a file"));

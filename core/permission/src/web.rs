@@ -1,6 +1,8 @@
 //! Which addresses an agent may fetch: public ones, over the web's own schemes.
 
+use super::paths::{goes_up, tidy};
 use super::verdict::{Finding, Rule};
+use onloop_syntax::syntax::file_uri;
 
 /// Domains of this machine, of its network, or of a cloud's metadata, and public ones whose names lead
 /// to any address.
@@ -49,6 +51,27 @@ pub(super) fn authority(address: &str) -> &str {
 /// Judges fetching `url`; `None` when it may be fetched.
 pub(super) fn judge(url: &str) -> Option<Finding> {
     objection(url).map(|what| Finding::ask(Rule::Web, format!("the address {what}")))
+}
+
+/// `url` with its scheme and host in small letters, without user, and with a path in which nothing is
+/// encoded and no `..` goes up; and whether the way it is written leads to the same place. `None`: programs
+/// may take it for different addresses.
+pub(super) fn plain(url: &str) -> Option<(String, bool)> {
+    let is_odd = |c: char| c.is_control() || c.is_whitespace() || c == '\\';
+    let (scheme, rest) = url.split_once("://").filter(|_| !url.contains(is_odd))?;
+    let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (path, end) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
+    let path = file_uri::percent_decoded(path)?;
+    let host = authority.rsplit('@').next().unwrap_or_default().to_lowercase();
+    let (host, port) = host.split_once(':').unwrap_or((&host, ""));
+    let (host, scheme) = (host.trim_end_matches('.'), scheme.to_lowercase());
+    let port = match (scheme.as_str(), port) {
+        (_, "") | ("http", "80") | ("https", "443") => String::new(),
+        (_, port) => format!(":{port}"),
+    };
+    let is_plain = !authority.contains('@') && !goes_up(&path);
+    let path = if path.is_empty() { path } else { tidy(&path) };
+    Some((format!("{scheme}://{host}{port}{path}{end}"), is_plain))
 }
 
 fn objection(url: &str) -> Option<&'static str> {

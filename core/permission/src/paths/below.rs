@@ -82,6 +82,33 @@ pub(super) fn normal(path: &str, cwd: &str) -> String {
     if home { joined } else { format!("/{joined}") }
 }
 
+/// Whether a part of `path` is `..`.
+pub(crate) fn goes_up(path: &str) -> bool {
+    path.split('/').any(|part| part == "..")
+}
+
+/// `path` without `.`, doubled slashes and names that `..` leaves again. It stays relative, and keeps a
+/// slash at its end.
+pub(crate) fn tidy(path: &str) -> String {
+    let is_relative = !path.starts_with(['/', '~']);
+    let mut tidy = normal(path, "/");
+    if is_relative {
+        let mut parts: Vec<&str> = Vec::new();
+        for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+            match (part, parts.last()) {
+                ("..", Some(last)) if *last != ".." => drop(parts.pop()),
+                _ => parts.push(part),
+            }
+        }
+        tidy = parts.join("/");
+    }
+    match tidy.as_str() {
+        "" => ".".to_owned(),
+        _ if path.ends_with('/') && !tidy.ends_with('/') => tidy + "/",
+        _ => tidy,
+    }
+}
+
 /// Whether `path` has `..` below folders of the system in which links change: the system goes up from
 /// where such a link leads.
 pub(super) fn goes_up_from_link(path: &str, cwd: &str) -> bool {

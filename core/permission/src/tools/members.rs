@@ -6,7 +6,8 @@ use onloop_syntax::syntax::file_uri;
 use serde_json::Value;
 
 use crate::judge::Judge;
-use crate::paths::Access;
+use crate::paths::{Access, goes_up, tidy};
+use crate::target::Target;
 use crate::verdict::{Decision, Finding, PathRule, Rule, Worst};
 
 /// Members that hold a path, as the tools of the clients name them.
@@ -114,6 +115,38 @@ fn collect_names<'v>(
         }
         Value::String(text) => found.extend(file_in(text, is_path)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// An input as JSON, which rules about other tools are compared with.
+pub(super) fn target(input: &Value, judge: &Judge<'_>) -> Target {
+    let written = input.to_string();
+    let tidied = respelled(input, false, &|path| Some(tidy(path))).to_string();
+    let led = |path: &str| judge.places.named(path).get(1).cloned();
+    let led = respelled(input, false, &led).to_string();
+    let mut names = Vec::new();
+    collect_names(input, false, &[], &mut names);
+    let leaves = names.iter().any(|path| goes_up(path));
+    let to_allow = vec![if leaves { tidied.clone() } else { written.clone() }];
+    Target { to_allow, to_forbid: vec![written, tidied, led], ..Target::default() }
+}
+
+/// `input` with every path as `spell` has it.
+fn respelled(value: &Value, is_path: bool, spell: &dyn Fn(&str) -> Option<String>) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| {
+                (key.clone(), respelled(value, names_files(key), spell))
+            };
+            Value::Object(fields.iter().map(field).collect())
+        }
+        Value::Array(items) => items.iter().map(|item| respelled(item, is_path, spell)).collect(),
+        Value::String(text) => {
+            let path = file_in(text, is_path).and_then(|path| spell(&path));
+            let begin = scheme(text.trim()).map_or(String::new(), |scheme| format!("{scheme}://"));
+            Value::String(path.map_or_else(|| text.clone(), |path| begin + &path))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::{Tool, malformed, members, rules};
 use crate::expand::{Arg, Shape};
 use crate::judge::Judge;
-use crate::paths::Access;
+use crate::paths::{Access, goes_up};
+use crate::target::Target;
 use crate::verdict::{PathRule, Rule, Worst};
 
 /// Members with patterns for names of files, as the tools of the clients name them.
@@ -39,9 +40,11 @@ const TEXT_KEYS: [&str; 8] = [
 /// Judges one call.
 pub(super) fn judge(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
-    for path in members::paths(input) {
+    let paths = members::paths(input);
+    for path in &paths {
         members::judge_path(path, Access::Read, judge, &mut worst);
     }
+    let mut found = Vec::new();
     for key in GLOB_KEYS {
         let names_files = match key {
             "pattern" => !tool.to_lowercase().contains("grep"),
@@ -55,15 +58,50 @@ pub(super) fn judge(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>
         };
         for glob in globs {
             match glob.as_str() {
-                Some(glob) => judge_glob(kind, glob, judge, &mut worst),
+                Some(glob) => {
+                    found.push(glob);
+                    judge_glob(kind, glob, judge, &mut worst);
+                }
                 None => worst.add(malformed(tool)),
             }
         }
     }
     members::judge_secrets(input, &TEXT_KEYS, judge);
-    let field = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default();
-    let target = format!("pattern={} path={}", field("pattern"), field("path"));
-    rules(tool, &[&target], worst, judge);
+    let pattern = input.get("pattern").and_then(Value::as_str).unwrap_or_default();
+    rules(tool, &targets(pattern, &paths, &found, judge), worst, judge);
+}
+
+/// What a search is about: `pattern=… path=…` for each folder and each pattern of names.
+fn targets(pattern: &str, paths: &[&str], globs: &[&str], judge: &Judge<'_>) -> Vec<Target> {
+    let file = |path: &&str| Target::file(path, &judge.places);
+    let mut targets: Vec<Target> = paths.iter().flat_map(file).collect();
+    if targets.is_empty() {
+        targets.push(Target::text(""));
+    }
+    for glob in globs {
+        let is_whole = glob.starts_with(['/', '~']);
+        for target in file(glob) {
+            // A pattern below the folders is one more way to name a file that is asked about or denied.
+            let to_allow = match is_whole {
+                true => target.to_allow,
+                false => targets[0].to_allow.clone(),
+            };
+            let elsewhere = [target.to_forbid, target.elsewhere].concat();
+            targets.push(Target { to_allow, elsewhere, ..Target::default() });
+        }
+    }
+    // A pattern of names may go up or elsewhere in a part of it, and a text may pretend to be a path.
+    let leaves = |glob: &&str| {
+        let parts = glob.split(|c: char| c.is_whitespace() || c == ',' || c == '{');
+        goes_up(&glob.replace(['{', '}', ',', ' '], "/"))
+            || parts.skip(1).any(|part| part.starts_with(['/', '~']))
+    };
+    let is_uncertain = pattern.contains("path=") || globs.iter().any(leaves);
+    if is_uncertain {
+        targets.iter_mut().for_each(|target| target.to_allow.clear());
+    }
+    let prefix = format!("pattern={pattern} path=");
+    targets.into_iter().map(|target| target.behind(&prefix)).collect()
 }
 
 /// Judges a pattern as a whole and, because some clients take it for several, in its parts.

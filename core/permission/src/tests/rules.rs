@@ -1,0 +1,214 @@
+//! Which calls a person's rules are about.
+
+use super::*;
+use crate::paths::Link;
+use Decision::{Allow, Ask, Deny};
+
+/// Whether each call is what the rules of `yaml` make of it.
+fn assert_rules(yaml: &str, calls: &[(&str, Value, Decision)]) {
+    let mut context = Context::new("/srv/repo").with_rules(Source::Local, yaml);
+    context.places.user_home = Some("/home/u".to_owned());
+    for (name, target) in [
+        ("/srv/repo/lnk/1.sql", "/srv/repo/db/migrations/1.sql"),
+        ("/srv/repo/lnk/../x.sql", "/srv/repo/db/migrations/x.sql"),
+        ("/srv/repo/docs/lnk/x.yml", "/srv/repo/.github/workflows/x.yml"),
+        ("/srv/repo/docs/own/x", "/srv/repo/src/x"),
+        ("/home/u/notes/a", "/data/notes/a"),
+        ("/srv/repo/docs/mail", "/home/u/mail"),
+    ] {
+        context.places.links.insert(name.to_owned(), Link::To(target.to_owned()));
+    }
+    for (tool, input, decision) in calls {
+        let call = Call { tool: (*tool).to_owned(), input: input.clone() };
+        let ruling = decide(&call, &context);
+        assert_eq!(ruling.decision, *decision, "{yaml} {tool} {input}: {}", ruling.reason);
+    }
+}
+
+fn file(path: &str) -> Value {
+    json!({ "file_path": path })
+}
+
+#[test]
+fn an_allow_rule_about_files_is_about_where_their_paths_end() {
+    let yaml = "permissions:\n  allow: [{tool: '*', pattern: 'docs/'}, {tool: '*', pattern: '^/home/u/notes/'}]\n";
+    assert_rules(
+        yaml,
+        &[
+            ("Write", file("docs/.github/workflows/x.yml"), Allow),
+            ("Write", file("./docs/.github/workflows/x.yml"), Allow),
+            ("Write", file("/srv/repo/docs/.github/workflows/x.yml"), Allow),
+            ("Write", file("docs/../.github/workflows/x.yml"), Ask),
+            ("Write", file("/srv/repo/docs/../.github/workflows/x.yml"), Ask),
+            ("Write", file("file:///srv/repo/docs/%2e%2e/.github/workflows/x.yml"), Ask),
+            ("Write", file("docs/lnk/x.yml"), Ask),
+            ("Delete", file("docs/own/x"), Allow),
+            ("Delete", file("docs/a/../x"), Allow),
+            ("Delete", file("docs/../src/a.rs"), Ask),
+            ("Read", file("/home/u/notes/a"), Allow),
+            ("Read", file("/home/u/notes/b/../c"), Allow),
+            ("Read", file("/home/u/notes/../mail/x"), Ask),
+            ("Read", file("docs/mail"), Ask),
+            ("mcp__fs__write", json!({ "path": "docs/a" }), Allow),
+            ("mcp__fs__write", json!({ "path": "docs/../a" }), Ask),
+            ("mcp__fs__write", json!({ "uri": "file:///srv/repo/docs/%2e%2e/a" }), Ask),
+        ],
+    );
+    let yaml = "permissions:\n  allow: [{tool: Delete, pattern: '^\\./docs/'}, {tool: Read, pattern: '^\\.\\./'}]\n";
+    assert_rules(yaml, &[("Delete", file("./docs/a"), Allow), ("Delete", file("docs/a"), Ask)]);
+}
+
+#[test]
+fn an_allow_rule_covers_a_call_only_if_it_covers_every_target() {
+    let yaml = "permissions:\n  allow: [{tool: '*', pattern: '^docs/'}, {tool: '*', pattern: '^https://docs\\.rs(/|\\?)'}, {tool: '*', pattern: '^frob$'}]\n";
+    let patch =
+        |files: &str| json!({ "input": format!("*** Begin Patch\n{files}\n*** End Patch") });
+    let many = |paths: &[&str]| {
+        let edits: Vec<Value> = paths.iter().map(|path| json!({ "filePath": path })).collect();
+        json!({ "replacements": edits })
+    };
+    assert_rules(
+        yaml,
+        &[
+            ("apply_patch", patch("*** Add File: docs/a\n*** Delete File: docs/b"), Allow),
+            ("apply_patch", patch("*** Add File: docs/a\n*** Delete File: src/a.rs"), Ask),
+            ("apply_patch", patch("*** Add File: docs/a\n*** Add File: docs/.husky/y"), Allow),
+            ("apply_patch", patch("*** Add File: docs/a\n*** Add File: .github/workflows/x"), Ask),
+            ("multi_replace_string_in_file", many(&["docs/.vscode/x", "docs/.husky/x"]), Allow),
+            ("multi_replace_string_in_file", many(&["docs/.vscode/x", ".husky/x"]), Ask),
+            (
+                "fetch_webpage",
+                json!({ "urls": ["https://docs.rs/?a", "https://docs.rs?b"] }),
+                Allow,
+            ),
+            (
+                "fetch_webpage",
+                json!({ "urls": ["https://docs.rs/?a", "https://a.example/?b"] }),
+                Ask,
+            ),
+            ("WebFetch", json!({ "url": "https://docs.rs@a.example/" }), Ask),
+            ("Skill", json!({ "skill": "frob" }), Allow),
+            ("Skill", json!({ "skill": "frob", "name": "frob" }), Allow),
+            ("Skill", json!({ "skill": "frob", "name": "grob" }), Ask),
+            ("Skill", json!({ "skill": "grob", "name": "frob" }), Ask),
+        ],
+    );
+    let yaml = "permissions:\n  allow: [{tool: WebFetch, pattern: '^https://a\\.example/me/'}]\n";
+    assert_rules(
+        yaml,
+        &[
+            ("WebFetch", json!({ "url": "https://a.example/me/x?y" }), Allow),
+            ("WebFetch", json!({ "url": "https://a.example/me/../x?y" }), Ask),
+            ("WebFetch", json!({ "url": "https://a.example/me/%2e%2E/x?y" }), Ask),
+        ],
+    );
+}
+
+#[test]
+fn an_allow_rule_about_a_search_is_about_every_folder_and_not_about_its_text() {
+    let yaml = "permissions:\n  allow: [{tool: '*', pattern: 'path=(/home/u/)?notes(/|$)'}, {tool: Glob, pattern: 'pattern=/home/u/notes/'}]\n";
+    let search = |pattern: &str, path: &str| json!({ "pattern": pattern, "path": path });
+    assert_rules(
+        yaml,
+        &[
+            ("Grep", search("x", "/home/u/notes/"), Allow),
+            ("Grep", search("x", "/home/u/mail/"), Ask),
+            ("Grep", search("x", "/home/u/notes/../mail"), Ask),
+            ("Grep", search("x path=notes", "/home/u/mail"), Ask),
+            (
+                "Grep",
+                json!({ "pattern": "x", "path": "/home/u/notes", "paths": ["/home/u/mail"] }),
+                Ask,
+            ),
+            ("Grep", json!({ "pattern": "x", "path": "/home/u/notes", "glob": "*.md" }), Allow),
+            (
+                "Grep",
+                json!({ "pattern": "x", "path": "/home/u/notes", "glob": "/home/u/mail/*.md" }),
+                Ask,
+            ),
+            (
+                "Grep",
+                json!({ "pattern": "x", "path": "/home/u/notes", "glob": "{a,b}/*.md" }),
+                Allow,
+            ),
+            (
+                "Grep",
+                json!({ "pattern": "x", "path": "/home/u/notes", "glob": "a,/home/u/mail/*.md" }),
+                Ask,
+            ),
+            (
+                "Grep",
+                json!({ "pattern": "x", "path": "/home/u/notes", "glob": "{a,/home/u/mail}/*.md" }),
+                Ask,
+            ),
+            ("Glob", json!({ "pattern": "/home/u/notes/*.md" }), Allow),
+            ("Glob", json!({ "pattern": "/home/u/notes/../mail/*.md" }), Ask),
+        ],
+    );
+}
+
+#[test]
+fn a_deny_rule_about_files_is_about_every_spelling() {
+    for pattern in ["db/migrations/", "^db/migrations/", "^/srv/repo/db/migrations/"] {
+        let yaml = format!("permissions:\n  deny: [{{tool: '*', pattern: '{pattern}'}}]\n");
+        for path in [
+            "db/migrations/1.sql",
+            "db//migrations/1.sql",
+            "db/./migrations/1.sql",
+            "./db/migrations/1.sql",
+            "src/../db/migrations/1.sql",
+            "/srv/repo/db/migrations/1.sql",
+            "/srv/repo//db/migrations/1.sql",
+            "../repo/db/migrations/1.sql",
+            "file:///srv/repo/db/%6digrations/1.sql",
+            "lnk/1.sql",
+            "/srv/repo/lnk/1.sql",
+            "lnk/../x.sql",
+        ] {
+            assert_rules(&yaml, &[("Write", file(path), Deny)]);
+        }
+        for path in ["db/x.sql", "db/migrations/../x", "src/a.rs", "/srv/repo/src/a.rs"] {
+            let is_as_written = path.contains("..") && pattern != "^/srv/repo/db/migrations/";
+            let decision = if is_as_written { Deny } else { Allow };
+            assert_rules(&yaml, &[("Write", file(path), decision)]);
+        }
+    }
+    let yaml = "permissions:\n  deny: [{tool: '*', pattern: 'db/migrations'}]\n";
+    assert_rules(
+        yaml,
+        &[
+            ("Grep", json!({ "pattern": "x", "path": "db//migrations" }), Deny),
+            ("Grep", json!({ "pattern": "x", "glob": "db/migrations/*.sql" }), Deny),
+            ("Grep", json!({ "pattern": "x", "glob": "*.sql" }), Allow),
+            ("mcp__fs__read", json!({ "path": "db/./migrations/1.sql" }), Deny),
+            ("mcp__fs__read", json!({ "path": "lnk/1.sql" }), Deny),
+        ],
+    );
+    let yaml = "permissions:\n  deny: [{tool: '*', pattern: '^https://a.example/x'}, {tool: Skill, pattern: '^open-pr'}]\n";
+    for url in [
+        "https://a.example/x",
+        "HTTPS://A.Example/x",
+        "https://u@a.example/x",
+        "https://a.example.:443/y/../%78",
+    ] {
+        assert_rules(yaml, &[("WebFetch", json!({ "url": url }), Deny)]);
+    }
+    assert_rules(yaml, &[("Skill", json!({ "skill": "agentize:open-pr" }), Deny)]);
+}
+
+#[test]
+fn a_deny_rule_is_not_about_the_folders_around_the_checkout() {
+    for (pattern, path, decision) in [
+        ("repo/", "src/a.rs", Allow),
+        ("srv", "src/a.rs", Allow),
+        ("^(?!docs/)", "docs/a", Allow),
+        ("^(?!docs/)", "src/a", Deny),
+        ("^(?!/srv/repo/docs/)", "/srv/repo/docs/a", Allow),
+        ("^(?!/srv/repo/docs/)", "/srv/repo/docs/../a", Deny),
+        ("^~/notes", "/home/u/notes/a", Deny),
+        ("^/home/u/notes", "~/notes/a", Deny),
+    ] {
+        let yaml = format!("permissions:\n  deny: [{{tool: '*', pattern: '{pattern}'}}]\n");
+        assert_rules(&yaml, &[("Write", file(path), decision)]);
+    }
+}
