@@ -13,6 +13,7 @@ pub use opencode::agent as opencode_agent;
 use serde_json::Value;
 
 use super::expand::{Arg, HOLE, Shape};
+use super::leading::without_leading_options;
 use super::paths::{Places, file_name};
 use super::shell::Simple;
 use super::verdict::{Decision, Finding, Rule};
@@ -103,11 +104,15 @@ impl ClientRules {
         if self.is_empty() {
             return None;
         }
+        let short = without_leading_options(args);
+        let short_spellings = short.iter().flat_map(|args| spellings(args));
+        let short_spellings: Vec<String> = short_spellings.collect();
         let spellings = spellings(args);
         let operands = || args.iter().skip(1);
         let claude = self.claude.iter().filter(|rule| {
             let is_read = |path| rule.is_about_read(path, places);
-            spellings.iter().any(|spelling| rule.is_about_command(spelling))
+            let mut all = spellings.iter().chain(&short_spellings);
+            all.any(|spelling| rule.is_about_command(spelling))
                 || operands()
                     .any(|arg| is_read(word(arg)) || behind_colon(arg).is_some_and(is_read))
         });
@@ -117,11 +122,15 @@ impl ClientRules {
             globs.map(word).any(|glob| rule.may_be_about_read(glob, places))
         });
         let maybe = maybe.map(claude::ClaudeRule::question);
-        let opencode = self.opencode.iter().filter_map(|layer| layer.command(&spellings));
-        let words: Vec<String> = args.iter().map(plain).collect();
-        let codex = words.split_first().into_iter().flat_map(|(program, words)| {
-            let names = [program.as_str(), file_name(program)];
-            self.codex.iter().filter_map(move |rule| rule.command(&names, words))
+        let opencode =
+            self.opencode.iter().filter_map(|layer| layer.command(&spellings, &short_spellings));
+        let commands = std::iter::once(args).chain(short.iter().map(Vec::as_slice));
+        let codex = commands.flat_map(|args| {
+            let words: Vec<String> = args.iter().map(plain).collect();
+            self.codex.iter().filter_map(move |rule| {
+                let (program, words) = words.split_first()?;
+                rule.command(&[program, file_name(program)], words)
+            })
         });
         let claude = claude.map(claude::ClaudeRule::finding).chain(maybe);
         let found = claude.chain(opencode).chain(codex);

@@ -26,6 +26,7 @@ mod environment;
 pub mod expand;
 pub mod grammar;
 mod judge;
+mod leading;
 mod lookalike;
 mod losses;
 pub mod offered;

@@ -8,6 +8,7 @@
 use fancy_regex::{Regex, RegexBuilder};
 
 use super::expand::{Arg, HOLE};
+use super::leading::without_leading_options;
 use super::paths::{TemporaryPolicy, file_name, in_system_folder};
 use super::target::Target;
 pub use super::verdict::Source;
@@ -276,6 +277,7 @@ impl Rules {
 
     /// What the rules say about one command: deny before ask before allow.
     pub(super) fn command(&self, args: &[Arg]) -> Option<Finding> {
+        let short = without_leading_options(args);
         let [plain, quoted] = spellings(args);
         // A program of the same name in another folder is another program.
         let path = args.first().map_or("", |arg| arg.text.as_str());
@@ -283,7 +285,8 @@ impl Rules {
         let named =
             if same { plain.clone() } else { format!("{path}{}", &plain[file_name(path).len()..]) };
         let certain = args.iter().all(|arg| !arg.text.contains(HOLE));
-        let to_forbid = vec![plain, quoted];
+        let to_forbid = [plain, quoted].into_iter();
+        let to_forbid = to_forbid.chain(short.iter().flat_map(|args| spellings(args))).collect();
         let to_allow = certain.then_some(named).into_iter().collect();
         self.target("Bash", &[Target { to_allow, to_forbid, ..Target::default() }])
     }

@@ -137,10 +137,15 @@ impl Layer {
     }
 
     /// What they say about a command of a line.
-    pub(super) fn command(&self, spellings: &[String]) -> Option<Finding> {
+    pub(super) fn command(&self, spellings: &[String], short: &[String]) -> Option<Finding> {
         // opencode compares every command but `cd`, by the name that the line has for it.
-        let written = spellings.iter().step_by(2).cloned();
-        self.line(written.collect())
+        let written: Vec<String> = spellings.iter().step_by(2).cloned().collect();
+        // A rule about the command with its options counts as it does for opencode.
+        let short = short
+            .iter()
+            .flat_map(|short| written.iter().map(|written| vec![written.clone(), short.clone()]));
+        let short = self.finding("bash", &short.collect::<Vec<_>>());
+        self.line(written).into_iter().chain(short).max_by_key(|found| found.decision)
     }
 
     /// What they say about a command as it is written.

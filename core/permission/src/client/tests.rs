@@ -331,3 +331,33 @@ fn requirements_of_codex_ask_and_forbid() {
         assert!(!client.add_codex("requirements.toml", unknown), "{unknown}");
     }
 }
+
+#[test]
+fn a_command_is_compared_without_options_in_front_of_its_sub_command_too() {
+    let deny = Decision::Deny;
+    let claude = json!({ "permissions": { "deny": ["Bash(git push:*)", "Bash(gh pr merge *)"] } });
+    let opencode = |rules: Value| with_opencode(&json!({ "permission": { "bash": rules } }));
+    let mut codex = Context::new("/srv/repo");
+    let rules = "prefix_rule(pattern = [\"git\", \"push\"], decision = \"forbidden\")";
+    assert!(codex.client.add_codex("default.rules", rules));
+    let contexts =
+        [with_claude(&claude), opencode(json!({ "*": "allow", "git push*": "deny" })), codex];
+    for context in contexts {
+        for line in ["git -P push", "git -C . push origin x", "timeout 9 git --no-pager push"] {
+            assert_eq!(answer(&context, &Call::shell(line)), (deny, false), "{line}");
+        }
+        assert_ne!(answer(&context, &Call::shell("git -P log push")).0, deny);
+    }
+    for (rules, decision) in [
+        // opencode takes the last rule that matches.
+        (json!({ "*": "ask", "git -P log*": "allow" }), Decision::Allow),
+        (json!({ "git log*": "deny", "git -P*": "allow" }), Decision::Allow),
+        (json!({ "git -P*": "ask", "git log*": "allow" }), Decision::Ask),
+    ] {
+        assert_eq!(
+            answer(&opencode(rules.clone()), &Call::shell("git -P log")).0,
+            decision,
+            "{rules}"
+        );
+    }
+}

@@ -212,3 +212,66 @@ fn a_deny_rule_is_not_about_the_folders_around_the_checkout() {
         assert_rules(&yaml, &[("Write", file(path), decision)]);
     }
 }
+
+#[test]
+fn a_rule_that_asks_or_denies_is_about_a_command_with_options_in_front_of_it_too() {
+    for (pattern, lines) in [
+        (
+            "^git push",
+            &[
+                "git -P push origin x",
+                "git --no-pager push",
+                "git -C . push",
+                "git -C. -c a=b push",
+                "git --no-such-option push",
+                "git --no-such-option value push",
+                "timeout 9 git --git-dir=.git push",
+                "/usr/bin/git -P push",
+            ][..],
+        ),
+        ("^git commit --amend", &["git -P commit --amend", "git -C . commit --amend --no-edit"]),
+        ("^gh pr merge 5$", &["gh -R o/r pr merge 5", "gh pr --repo o/r merge 5"]),
+        ("^docker compose up", &["docker -D compose -f x.yml up", "docker compose --foo x up"]),
+        ("^kubectl delete", &["kubectl -n x delete pod y", "kubectl --foo x delete pod y"]),
+        ("^cargo publish", &["cargo +nightly publish", "cargo -q --config x publish"]),
+        ("^npm run deploy", &["npm --prefix web run deploy", "npm run --silent deploy"]),
+        ("^npx vercel", &["npx -y vercel"]),
+        ("^terraform apply", &["terraform -chdir=infra apply", "terraform -chdir infra apply"]),
+        ("^aws s3 rm", &["aws --profile p s3 rm x"]),
+        ("^make deploy", &["make -j4 deploy", "make -C web deploy"]),
+        ("^frob deploy", &["frob -v deploy", "frob --level 2 deploy"]),
+    ] {
+        for (list, decision) in [("ask", Ask), ("deny", Deny)] {
+            let yaml = format!("permissions:\n  {list}: ['{pattern}']\n");
+            for line in lines {
+                let ruling = with(&yaml, line);
+                let is_named = ruling.rule.to_string() == "rules:local:deny[0]";
+                assert!(list == "ask" || is_named, "{pattern} {line}: {ruling:?}");
+                assert!(ruling.decision >= decision, "{pattern} {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn options_in_front_of_a_sub_command_loosen_nothing() {
+    let allow = "permissions:\n  allow: ['^frob deploy', '^git stash']\n";
+    for line in ["frob -v deploy", "git -P stash", "git -C . stash"] {
+        assert_eq!(with(allow, line).decision, Ask, "{line}");
+    }
+    let deny =
+        "permissions:\n  deny: ['^git push', '^python3 a', '^make deploy', '^git stash [^-]']\n";
+    for line in [
+        "git -P log push",
+        "git -C push status",
+        "git -C. log push",
+        "git log -- push",
+        "make -f push test",
+    ] {
+        assert_ne!(with(deny, line).decision, Deny, "{line}");
+    }
+    for line in ["python3 -m a", "git branch -v", "git stash list -p"] {
+        let rule = with(deny, line).rule.to_string();
+        assert_eq!(rule.starts_with("rules:"), line.starts_with("git stash"), "{line}: {rule}");
+    }
+}
