@@ -12,7 +12,7 @@ mod places;
 mod secret;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 pub use below::below;
 pub(super) use below::{goes_up, tidy};
@@ -185,20 +185,12 @@ impl Places {
 
     /// What is at `path`, by its name and, for a link, by the name of its target.
     pub(super) fn class(&self, path: &str) -> PathClass {
-        let absolute = self.absolute(path);
-        let mut class = self.class_of(&absolute);
-        for spelling in [self.unfolded(path), Some(absolute)].into_iter().flatten() {
-            class = match self.links.get(&spelling) {
-                None => class,
-                Some(Link::To(target)) => worse(class, self.class_of(&normal(target, &self.cwd))),
-                Some(Link::Dangling) => worse(class, PathClass::DanglingLink),
-            };
-            if let Some(classified) = &self.classified {
-                let mut known = classified.lock().unwrap_or_else(PoisonError::into_inner);
-                known.insert(spelling);
-            }
-        }
-        class
+        let class = self.class_of(&self.absolute(path));
+        self.spellings(path).fold(class, |class, spelling| match self.links.get(&spelling) {
+            None => class,
+            Some(Link::To(target)) => worse(class, self.class_of(&normal(target, &self.cwd))),
+            Some(Link::Dangling) => worse(class, PathClass::DanglingLink),
+        })
     }
 
     fn class_of(&self, absolute: &str) -> PathClass {

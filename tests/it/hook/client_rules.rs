@@ -50,6 +50,33 @@ fn rules_of_claude_code_hold_at_every_level_of_its_settings() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn rules_of_claude_code_hold_behind_links() {
+    use std::os::unix::fs::symlink;
+    let project = project();
+    let rules = json!({ "permissions": { "deny": ["Read(./private/**)", "Edit(./private/**)"] } });
+    project.write(".claude/settings.json", &rules.to_string());
+    project.write("private/sub/x", "x\n");
+    project.write("private/p", "x\n");
+    project.write("plain/sub/x", "x\n");
+    symlink("private/sub", project.path("docl")).unwrap();
+    symlink("plain/sub", project.path("up")).unwrap();
+    symlink("../private/p", project.path("plain/q")).unwrap();
+    for command in [
+        "cat docl/../p",
+        "cd docl && cat ../p",
+        "cd -P docl/.. && cat p",
+        "echo x > docl/../p",
+        "cd -P up/.. && cat q",
+    ] {
+        assert_eq!(line(&project, "default", command)["permissionDecision"], "deny", "{command}");
+    }
+    for command in ["cat up/../x", "cd -P up/.. && cat sub/x", "cat plain/../tool.sh"] {
+        assert_eq!(line(&project, "default", command)["permissionDecision"], "allow", "{command}");
+    }
+}
+
 #[test]
 fn a_dialog_that_the_client_asks_for_is_not_answered() {
     let project = project();

@@ -1,5 +1,7 @@
 //! Which paths of a call are symbolic links, or lie behind one.
 
+use std::collections::BTreeSet;
+
 use onloop_effect::{FailureKind, Io};
 use onloop_permission::paths::{Link, Places};
 use onloop_permission::{Call, Context, classified_paths};
@@ -8,29 +10,46 @@ use onloop_syntax::limits;
 /// Bytes of a path beyond which systems follow no link in it.
 const LONGEST_PATH: usize = 4_000;
 
+/// How often paths are looked at again that start where a link leads.
+const ROUNDS: usize = 4;
+
 /// Adds to `context` where the call's paths really lead, if that differs from their text. Returns
 /// whether anything was added.
 pub async fn resolve(io: &Io, call: &Call, context: &mut Context) -> bool {
-    let paths = classified_paths(call, context);
-    let places = &mut context.places;
     // Where the project itself lies behind a link, everything in it does.
-    let root = match places.root.clone() {
+    let root = match context.places.root.clone() {
         Some(root) => Some((io.canonical(&root).await.unwrap_or_else(|_| root.clone()), root)),
         None => None,
     };
-    // No system follows a longer path, but a command gets there step by step.
-    let is_too_long = |path: &String| path.len() >= LONGEST_PATH;
-    places.has_unfollowed = paths.len() > limits::RESOLVED_PATHS || paths.iter().any(is_too_long);
-    let mut found = places.has_unfollowed;
-    for path in paths.into_iter().take(limits::RESOLVED_PATHS) {
-        let link = match real_path(io, &below_home(&path, places)).await {
-            Some(Link::To(real)) => Link::To(below_root(real, root.as_ref())),
-            Some(Link::Dangling) => Link::Dangling,
-            None => continue,
-        };
-        if link != Link::To(path.clone()) {
-            places.links.insert(path, link);
-            found = true;
+    let mut known = BTreeSet::new();
+    let mut found = false;
+    for _ in 0..ROUNDS {
+        let paths = classified_paths(call, context);
+        let places = &mut context.places;
+        // No system follows a longer path, but a command gets there step by step.
+        let is_too_long = |path: &String| path.len() >= LONGEST_PATH;
+        places.has_unfollowed =
+            paths.len() > limits::RESOLVED_PATHS || paths.iter().any(is_too_long);
+        found |= places.has_unfollowed;
+        let mut goes_up = false;
+        for path in paths.into_iter().take(limits::RESOLVED_PATHS) {
+            if !known.insert(path.clone()) {
+                continue;
+            }
+            let link = match real_path(io, &below_home(&path, places)).await {
+                Some(Link::To(real)) => Link::To(below_root(real, root.as_ref())),
+                Some(Link::Dangling) => Link::Dangling,
+                None => continue,
+            };
+            if link != Link::To(path.clone()) {
+                // The call may change to this folder and name what is in it.
+                goes_up |= path.contains("/..") && link != Link::To(places.absolute(&path));
+                places.links.insert(path, link);
+                found = true;
+            }
+        }
+        if !goes_up {
+            break;
         }
     }
     found

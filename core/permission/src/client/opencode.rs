@@ -163,10 +163,8 @@ impl Layer {
 /// What a pattern may call a path: as the call has it, absolute, and below the project. A link is what
 /// it leads to, too.
 fn names(path: &str, places: &Places) -> Vec<String> {
-    let absolute = places.absolute(path);
     let mut names = vec![path.to_owned()];
-    let target = places.target(&absolute);
-    for absolute in std::iter::once(absolute).chain(target) {
+    for absolute in places.named(path) {
         let inside = places.root.as_deref().and_then(|root| below(&absolute, root));
         names.extend(inside.map(str::to_owned));
         names.push(absolute);

@@ -38,9 +38,7 @@ impl PathPattern {
 
     /// Whether it matches `path`, where a link leads that it is, or a folder that holds one of them.
     pub(super) fn matches(&self, path: &str, places: &Places) -> bool {
-        let absolute = places.absolute(path);
-        self.matches_absolute(&absolute)
-            || places.target(&absolute).is_some_and(|it| self.matches_absolute(&it))
+        places.named(path).iter().any(|absolute| self.matches_absolute(absolute))
     }
 
     /// Whether a file that the shell pattern `glob` stands for may be one of them.

@@ -157,6 +157,45 @@ fn a_link_is_what_it_leads_to_for_the_rules_of_clients() {
 }
 
 #[test]
+fn what_goes_up_from_a_link_is_what_the_system_finds_for_the_rules_of_clients() {
+    let (allow, deny) = (Decision::Allow, Decision::Deny);
+    let settings = json!({ "permissions": {
+        "deny": ["Read(./private/**)", "Edit(./private/**)"],
+    } });
+    let linked = |mut context: Context| {
+        for (path, target) in
+            [("docl", "private/sub"), ("docl/..", "private"), ("docl/../p", "private/p")]
+        {
+            let target = Link::To(format!("/srv/repo/{target}"));
+            context.places.links.insert(format!("/srv/repo/{path}"), target);
+        }
+        context
+    };
+    let context = linked(with_claude(&settings));
+    for (line, decision) in [
+        ("cat docl/../p", deny),
+        ("cd docl && cat ../p", deny),
+        ("cd -P docl/.. && cat p", deny),
+        ("pushd docl/.. && cat p", deny),
+        ("git -C docl/.. show HEAD:./p", deny),
+        ("cd -P docl/.. && echo hacked > p", deny),
+        ("echo hacked > docl/../p", deny),
+        ("sed -i s/a/b/ docl/../p", deny),
+        ("./tool --in=docl/../p", deny),
+        ("cat src/../p", allow),
+        ("cd src/.. && cat p", allow),
+    ] {
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+    let paths = crate::classified_paths(&Call::shell("./tool --in=docl/../p"), &context);
+    assert!(paths.contains("/srv/repo/docl/../p"), "{paths:?}");
+    let context =
+        linked(with_opencode(&json!({ "permission": { "read": { "private/*": "deny" } } })));
+    let call = Call { tool: "read".to_owned(), input: json!({ "filePath": "docl/../p" }) };
+    assert_eq!(decide(&call, &context).decision, deny);
+}
+
+#[test]
 fn rules_of_claude_code_name_tools_servers_and_everything() {
     let settings = json!({ "permissions": {
         "deny": ["mcp__tracker", "Skill(open-pr)", "NotebookRead"], "ask": ["Bash"],

@@ -153,7 +153,9 @@ pub(crate) fn judge(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(path) = target.known().filter(|path| !path.starts_with(['-', '+'])) else {
         return judge.lose_folder(UNKNOWN);
     };
-    judge.folders.push(judge.places.absolute(path));
+    // `cd -P` goes up from where a link leads.
+    let folders = [Some(judge.places.absolute(path)), judge.places.physical(path)];
+    judge.folders.extend(folders.into_iter().flatten());
     judge.consider(judge.places.judge_text(path, Access::List));
     if !judge.places.is_inside(path) {
         return judge

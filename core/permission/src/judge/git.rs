@@ -27,8 +27,8 @@ pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.consider(judge.places.judge(value, Access::List));
         match value.known() {
             Some(path) => {
-                let folder = judge.places.absolute(path);
-                judge.go(folder);
+                let folder = judge.places.physical(path);
+                judge.go(folder.unwrap_or_else(|| judge.places.absolute(path)));
             }
             None => judge.seen.lost = true,
         }
