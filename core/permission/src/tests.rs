@@ -301,6 +301,8 @@ fn what_git_has_may_be_thrown_away() {
         "rm -rf a/*",
         "rm -rf .",
         "rm \"$X\"",
+        "git restore .claude/settings.json",
+        "git checkout HEAD~1 .github/workflows/ci.yml",
         "rm .env",
         "rm .git/index",
         "rm .claude/settings.json",

@@ -196,6 +196,35 @@ fn what_goes_up_from_a_link_is_what_the_system_finds_for_the_rules_of_clients() 
 }
 
 #[test]
+fn what_git_takes_back_is_written_for_the_rules_of_clients() {
+    let context = with_claude(&json!({ "permissions": { "deny": ["Edit(./private/**)"] } }));
+    for line in [
+        "git checkout HEAD~1 private/p",
+        "git checkout HEAD~1 -- private",
+        "git checkout private/p",
+        "git checkout -- private/p",
+        "cd private && git checkout main p",
+        "git checkout HEAD~1 'privat\\e/p'",
+        "git restore private/p",
+        "git restore -s HEAD~1 -SW private/p",
+        "git stash push private/p",
+        "git stash push -m x -- private/p",
+        "git rm private/p",
+        "git mv private/p a",
+        "git mv a private/p",
+    ] {
+        assert_eq!(answer(&context, &Call::shell(line)), (Decision::Deny, false), "{line}");
+    }
+    for line in ["git checkout HEAD~1 src/a", "git restore src/a", "git stash push src/a"] {
+        assert_eq!(answer(&context, &Call::shell(line)), (Decision::Ask, true), "{line}");
+    }
+    let allowed = ["git checkout main", "git restore --staged private/p", "git add private/p"];
+    for line in allowed {
+        assert_eq!(answer(&context, &Call::shell(line)).0, Decision::Allow, "{line}");
+    }
+}
+
+#[test]
 fn rules_of_claude_code_name_tools_servers_and_everything() {
     let settings = json!({ "permissions": {
         "deny": ["mcp__tracker", "Skill(open-pr)", "NotebookRead"], "ask": ["Bash"],

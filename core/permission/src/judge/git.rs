@@ -113,6 +113,7 @@ pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         [only] if !is_everything(only) => {
             judge.takes_edits_back();
             if !only.known().is_some_and(|name| MAIN_BRANCHES.contains(&name)) {
+                judge.takes_back(&parsed.operands);
                 judge.classified(Class::Changes, parsed);
             }
         }
@@ -187,6 +188,7 @@ fn discards(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, files: &[&Arg]) {
     if files.is_empty() || files.iter().any(|file| is_everything(file)) {
         return judge.classified(Class::Discards, parsed);
     }
+    judge.takes_back(files);
     if files.iter().all(|file| judge.is_kept_by_git(file)) {
         return judge.removes_what_is_kept(parsed);
     }
@@ -286,6 +288,16 @@ impl Judge<'_> {
         }
     }
 
+    /// Judges operands whose files git writes. Those that are revisions name ordinary files.
+    pub(super) fn takes_back(&mut self, operands: &[&Arg]) {
+        for operand in operands {
+            self.consider(self.context.client.written(operand, &self.places));
+            if self.places.class(operand.guessed()) != PathClass::Repository {
+                self.consider(self.places.judge(operand, Access::Write));
+            }
+        }
+    }
+
     /// Notes that a command may take back every change of a tracked file.
     fn takes_edits_back(&mut self) {
         if let Some(losses) = &mut self.recovering {
@@ -315,7 +327,8 @@ fn is_everything(arg: &Arg) -> bool {
         || text.starts_with(':')
         || text.ends_with('/')
         || text.ends_with("..")
-        || text.contains(['*', '?', '['])
+        // git takes a backslash out of a name.
+        || text.contains(['*', '?', '[', '\\'])
 }
 
 /// `git rm`: a pathspec may stand for files that run by themselves and that it does not name.

@@ -72,6 +72,7 @@ fn stages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, specs: &[&Arg], takes:
 /// `git stash`: what is not tracked goes into git's objects, secrets too.
 pub(crate) fn stash(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !parsed.program.has_subcommands() {
+        judge.takes_back(&parsed.operands);
         judge.classified(parsed.program.class, parsed);
     }
     let all = parsed.has(&["-a", "--all"]);
