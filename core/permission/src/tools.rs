@@ -417,7 +417,7 @@ pub(super) fn named_paths<'v>(tool: &str, input: &'v Value) -> Vec<&'v str> {
     let mut found = paths(input);
     if kind_of(tool) == Some(Tool::Patch) {
         let patches = PATCH_KEYS.iter().filter_map(|key| input.get(*key)?.as_str());
-        found.extend(patches.flat_map(patched).map(|(_, path)| path));
+        found.extend(patches.flat_map(patched).flat_map(|(_, path)| members::readings(path)));
     }
     found
 }
@@ -434,7 +434,9 @@ fn patch(tool: &str, input: &Value, judge: &mut Judge<'_>) {
         }
         for (head, path) in files {
             targets.extend(Target::file(path, &judge.places));
-            members::judge_path(path, Access::Write, judge, &mut worst);
+            for path in members::readings(path) {
+                members::judge_path(path, Access::Write, judge, &mut worst);
+            }
             if head.contains("Delete") {
                 worst.add(ask(tool, "it deletes a file"));
             }

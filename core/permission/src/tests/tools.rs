@@ -128,6 +128,42 @@ fn an_address_of_a_file_is_judged_as_its_path() {
 }
 
 #[test]
+fn what_a_host_strips_from_a_path_hides_nothing() {
+    let mut context = context();
+    let settings = json!({ "permissions": { "deny": ["Edit(./private/**)"] } });
+    context.client.add_claude(&settings, &["/srv/repo"], None);
+    for blank in [" ", "\t", "\n", "\u{feff}", "\u{a0}", "\u{2028}", " \u{feff} "] {
+        for (tool, path, decision) in [
+            ("Write", ".git/hooks/pre-commit", Deny),
+            ("Write", ".envrc", Deny),
+            ("Write", ".github/workflows/a.yml", Ask),
+            ("Read", "certs/server.pem", Deny),
+            ("Edit", "private/p", Deny),
+            ("Grep", "/home/u/.ssh", Deny),
+            ("Write", "src/a.rs", Ask),
+        ] {
+            let key = if tool == "Grep" { "path" } else { "file_path" };
+            for path in [format!("{blank}{path}"), format!("{path}{blank}")] {
+                assert_calls(&context, &[(tool, json!({ (key): path, "pattern": "x" }), decision)]);
+            }
+        }
+    }
+    let patch = "*** Begin Patch\n*** Add File: \u{feff}private/p\n+x\n*** End Patch";
+    assert_calls(
+        &context,
+        &[
+            ("apply_patch", json!({ "input": patch }), Deny),
+            ("write_to_file", json!({ "path": "@p:.git/hooks/x", "content": "x" }), Deny),
+            ("read_file", json!({ "path": "@my app: .env" }), Deny),
+            ("write_to_file", json!({ "path": "@p:src/a", "content": "x" }), Ask),
+            ("Write", json!({ "file_path": " " }), Ask),
+            ("Write", json!({ "file_path": "node_modules/@a/b c.js" }), Allow),
+            ("Write", json!({ "file_path": "@a/b.js" }), Allow),
+        ],
+    );
+}
+
+#[test]
 fn no_rule_about_a_server_covers_secrets() {
     let yaml = "permissions:\n  allow: [{tool: 'mcp__*', pattern: '.*'}]\n";
     let context = context().with_rules(Source::Local, yaml);

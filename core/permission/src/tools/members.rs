@@ -38,8 +38,19 @@ fn names_files(key: &str) -> bool {
     PATH_KEYS.contains(&key) || LIST_KEYS.contains(&key)
 }
 
-/// Every path in an input, including those in lists of edits. What should be a path and is not one
-/// is an empty path: no call is allowed with one.
+/// What a host may take `path` for. Claude Code strips blanks at both ends, Cline the name of a
+/// workspace in front (`@name:path`).
+pub(super) fn readings(path: &str) -> impl Iterator<Item = &str> {
+    // JavaScript counts the byte order mark as a blank.
+    let is_blank = |c: char| c.is_whitespace() || c == '\u{feff}';
+    std::iter::successors(Some(path), move |path| match path.trim_matches(is_blank) {
+        bare if bare.len() < path.len() => Some(bare),
+        bare => bare.strip_prefix('@')?.split_once(':').map(|(_, rest)| rest),
+    })
+}
+
+/// Every path in an input, including those in lists of edits, in each of its readings. What should be
+/// a path and is not one is an empty path: no call is allowed with one.
 pub(in super::super) fn paths(input: &Value) -> Vec<&str> {
     let mut found = Vec::new();
     collect_paths(input, false, &mut found);
@@ -59,7 +70,7 @@ fn collect_paths<'v>(value: &'v Value, is_path: bool, found: &mut Vec<&'v str>) 
             }
         }
         Value::Array(items) => items.iter().for_each(|item| collect_paths(item, is_path, found)),
-        Value::String(path) if is_path => found.push(path),
+        Value::String(path) if is_path => found.extend(readings(path)),
         Value::Bool(_) | Value::Number(_) if is_path => found.push(""),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
@@ -76,6 +87,12 @@ pub(super) fn alternatives<'v>(input: &'v Value, keys: &[&str]) -> Option<Vec<&'
 /// Judges a file that is named by its path or, as some clients do, by its address.
 pub(super) fn judge_path(path: &str, access: Access, judge: &Judge<'_>, worst: &mut Worst) {
     worst.consider(judge.places.judge_text(path, access));
+    if readings(path).nth(1).is_some() {
+        worst.add(Finding::ask(
+            Rule::Path(PathRule::Odd),
+            "it names a path with blanks around it, or behind the name of a workspace",
+        ));
+    }
     if scheme(path).is_none() {
         return;
     }
