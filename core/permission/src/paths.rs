@@ -428,7 +428,7 @@ impl Places {
             (Secret, List) => asks(PathRule::Secret, "is where secrets are kept"),
             (Secret, _) => secret_finding(path, access),
             (Git, List) => None,
-            (Git, Read) if !file_name(&path.to_lowercase()).starts_with("config") => None,
+            (Git, Read) if !holds_settings(path) => None,
             (Git, Read) => asks(PathRule::Git, "may hold credentials"),
             (Git, Write | Run) => {
                 denies(PathRule::Git, "belongs to git, which runs hooks and configuration")
@@ -489,6 +489,12 @@ fn inside_repository(inside: &str) -> PathClass {
         return PathClass::Automation;
     }
     PathClass::Repository
+}
+
+/// Whether a path in the folder of git is its settings, or that folder itself.
+fn holds_settings(path: &str) -> bool {
+    let lower = path.trim_end_matches('/').to_lowercase();
+    file_name(&lower) == ".git" || file_name(&lower).starts_with("config")
 }
 
 /// Whether a name is that of a folder that tools make anew, and in which a person keeps nothing.

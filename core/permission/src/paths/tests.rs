@@ -39,6 +39,7 @@ fn every_place_has_its_policy() {
         ("/dev/null", Allow, Allow, Allow),
         (".git/HEAD", Allow, Allow, Deny),
         (".git/config", Allow, Ask, Deny),
+        (".git/", Allow, Ask, Deny),
         ("sub/.GIT/hooks/x", Allow, Allow, Deny),
         (".claude/settings.json", Allow, Allow, Deny),
         (".github/workflows/ci.yml", Allow, Allow, Ask),

@@ -73,6 +73,22 @@ fn a_search_is_judged_by_every_folder_and_pattern() {
                 Allow,
             ),
             ("search_files", json!({ "regex": "x", "path": "src", "file_pattern": ".env" }), Deny),
+            // A pattern is about files below the path.
+            ("Grep", json!({ "pattern": "url", "path": ".git", "glob": "config" }), Ask),
+            ("Grep", json!({ "pattern": "url", "path": "a/.git/modules/x", "glob": "con*" }), Ask),
+            ("Grep", json!({ "pattern": "url", "path": ".git", "glob": "{HEAD,config}" }), Ask),
+            ("Grep", json!({ "pattern": "url", "path": ".git", "glob": "/con*g" }), Ask),
+            ("Grep", json!({ "pattern": "url", "path": ".git/" }), Ask),
+            ("Grep", json!({ "pattern": "url", "path": ".git/modules/x", "glob": "!HEAD" }), Ask),
+            ("search_files", json!({ "regex": "u", "path": ".git", "file_pattern": "con*" }), Ask),
+            (
+                "Grep",
+                json!({ "pattern": "x", "path": "src/../.docker", "glob": "{a,config}.json" }),
+                Deny,
+            ),
+            ("Grep", json!({ "pattern": "x", "path": "app/[...id]", "glob": "*.ts" }), Allow),
+            ("Grep", json!({ "pattern": "x", "path": "/srv/repo/src", "glob": "config" }), Allow),
+            ("Glob", json!({ "pattern": "HEAD", "path": ".git" }), Allow),
             // A pattern of a search makes it read hidden and ignored files.
             ("Grep", json!({ "pattern": "x", "glob": "src/**" }), Ask),
             ("Glob", json!({ "pattern": "**/*" }), Allow),

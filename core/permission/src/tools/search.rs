@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Tool, malformed, members, rules};
 use crate::expand::{Arg, Shape};
 use crate::judge::Judge;
-use crate::paths::{Access, goes_up};
+use crate::paths::{Access, PathClass, file_name, goes_up};
 use crate::target::Target;
 use crate::verdict::{PathRule, Rule, Worst};
 
@@ -41,8 +41,17 @@ const TEXT_KEYS: [&str; 8] = [
 pub(super) fn judge(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let paths = members::paths(input);
+    let lists = kind == Tool::List;
     for path in &paths {
-        members::judge_path(path, Access::Read, judge, &mut worst);
+        let is_git = judge.places.class(path) == PathClass::Git;
+        // The folder itself is listed without its settings.
+        let is_top = file_name(path.trim_end_matches('/')).eq_ignore_ascii_case(".git");
+        let access = if lists && is_git && is_top { Access::List } else { Access::Read };
+        members::judge_path(path, access, judge, &mut worst);
+        // Without a pattern, or with one that only leaves files out, everything is searched.
+        if is_git && !lists {
+            worst.consider(judge.places.judge_text(&format!("{path}/config"), Access::Read));
+        }
     }
     let mut found = Vec::new();
     for key in GLOB_KEYS {
@@ -60,7 +69,7 @@ pub(super) fn judge(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>
             match glob.as_str() {
                 Some(glob) => {
                     found.push(glob);
-                    judge_glob(kind, glob, judge, &mut worst);
+                    judge_glob(lists, glob, &paths, judge, &mut worst);
                 }
                 None => worst.add(malformed(tool)),
             }
@@ -105,7 +114,7 @@ fn targets(pattern: &str, paths: &[&str], globs: &[&str], judge: &Judge<'_>) -> 
 }
 
 /// Judges a pattern as a whole and, because some clients take it for several, in its parts.
-fn judge_glob(kind: Tool, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
+fn judge_glob(lists: bool, glob: &str, folders: &[&str], judge: &Judge<'_>, worst: &mut Worst) {
     let mut depth = 0_usize;
     let parts = glob.split(|c: char| {
         depth = match c {
@@ -115,7 +124,6 @@ fn judge_glob(kind: Tool, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
         };
         c.is_whitespace() || c == ',' && depth == 0
     });
-    let lists = kind == Tool::List;
     for pattern in std::iter::once(glob).chain(parts.filter(|part| !part.is_empty())) {
         let arg = Arg { shape: Shape::Pattern, ..Arg::exact(pattern) };
         let read = judge.places.judge(&arg, Access::Read);
@@ -127,8 +135,15 @@ fn judge_glob(kind: Tool, glob: &str, judge: &Judge<'_>, worst: &mut Worst) {
             }
             read => worst.consider(read),
         }
-        if !lists {
-            worst.consider(judge.places.judge_glob(&arg));
+        if lists {
+            continue;
+        }
+        worst.consider(judge.places.judge_glob(&arg));
+        for folder in folders {
+            // The name of a folder is no pattern: `app/[...id]`.
+            let folder = folder.replace(['*', '?', '[', ']', '{', '}'], "_");
+            let text = format!("{folder}/{pattern}");
+            worst.consider(judge.places.judge(&Arg { text, ..arg.clone() }, Access::Read));
         }
     }
 }
