@@ -264,6 +264,13 @@ words! {
     }
 }
 
+impl Host {
+    /// Whether the host runs commands in a sandbox of its own, by the end of its transcript.
+    pub fn is_sandboxed(self, transcript: &[u8]) -> bool {
+        self == Host::Codex && codex::is_sandboxed(transcript)
+    }
+}
+
 impl PermissionMode {
     /// Whether a question is left to the person at the host.
     pub fn asks_a_person(self) -> bool {

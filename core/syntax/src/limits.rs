@@ -297,6 +297,8 @@ pub const TRANSCRIPT_LAG_MS: u64 = 400;
 pub const TRANSCRIPT_POLL_MS: u64 = 20;
 /// Bytes at the end of a transcript that are read.
 pub const TRANSCRIPT_TAIL_BYTES: u64 = 64 * 1024;
+/// Bytes at the end of a transcript in which the settings of a turn are looked for.
+pub const TRANSCRIPT_TURN_BYTES: u64 = 4 * 1024 * 1024;
 /// Largest input of a hook.
 pub const HOOK_INPUT_BYTES: u64 = 8 * 1024 * 1024;
 /// Longest wait of a hook for another hook of the same session.

@@ -324,6 +324,13 @@ impl HookContext {
         }
     }
 
+    /// Whether the host holds what a command does in a sandbox of its own, as far as is known.
+    async fn is_sandboxed_by_host(&self) -> bool {
+        let Some(path) = &self.transcript else { return false };
+        let end = self.io.read_tail(path, limits::TRANSCRIPT_TURN_BYTES).await;
+        end.is_ok_and(|(bytes, _)| self.host.is_sandboxed(&bytes))
+    }
+
     /// The line with which the agent calls this program; `None` if its name is enough.
     async fn program_line(&self) -> Option<String> {
         if on_path(&self.io, "onloop").await { None } else { self.full_program() }

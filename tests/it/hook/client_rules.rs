@@ -186,6 +186,30 @@ fn codex_does_not_take_a_question_about_lost_work_for_a_yes() {
 }
 
 #[test]
+fn what_codex_runs_unasked_without_a_sandbox_is_refused() {
+    let project = project();
+    let transcript = project.path("../rollout.jsonl");
+    let said = |mode: &str, transcript: Option<&str>| {
+        let input = json!({ "session_id": "s1", "turn_id": "t", "model": "m",
+            "cwd": project.path("").to_str().unwrap(), "transcript_path": transcript,
+            "permission_mode": mode, "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_use_id": "u", "tool_input": { "command": "frobnicate" } });
+        say(&project, "codex", &input)["hookSpecificOutput"]["permissionDecision"].clone()
+    };
+    let path = transcript.to_str();
+    assert_eq!(said("default", None), Value::Null);
+    assert_eq!(said("bypassPermissions", None), "deny");
+    for (policy, expected) in
+        [("workspace-write", Value::Null), ("danger-full-access", json!("deny"))]
+    {
+        let payload = json!({ "approval_policy": "never", "sandbox_policy": { "type": policy } });
+        let turn = json!({ "type": "turn_context", "payload": payload });
+        std::fs::write(&transcript, format!("{turn}\n")).unwrap();
+        assert_eq!(said("bypassPermissions", path), expected, "{policy}");
+    }
+}
+
+#[test]
 fn rules_of_codex_hold() {
     let project = project();
     let said = |event: &str, command: &str| {

@@ -35,7 +35,26 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
     let session = filled(document, "session_id");
     let transcript = filled(document, "transcript_path");
     let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
-    Ok(HookInput { session, cwd, transcript, call_id, event, ..HookInput::default() })
+    let mode = filled(document, "permission_mode").and_then(|mode| mode.parse().ok());
+    Ok(HookInput {
+        session,
+        cwd,
+        transcript,
+        call_id,
+        mode: mode.unwrap_or_default(),
+        event,
+        ..HookInput::default()
+    })
+}
+
+/// Whether commands run in the sandbox of Codex, by the end of its transcript: each turn writes its
+/// settings there. Not, where the end says nothing of it.
+pub(super) fn is_sandboxed(transcript: &[u8]) -> bool {
+    let lines = transcript.rsplit(|byte| *byte == b'\n');
+    let documents = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    let settings = documents.into_iter().find(|document| document["type"] == "turn_context");
+    let policy = settings.map(|document| document["payload"]["sandbox_policy"]["type"].clone());
+    policy.is_some_and(|policy| policy == "read-only" || policy == "workspace-write")
 }
 
 pub(super) fn write(form: AnswerForm, answer: &HookAnswer) -> Option<Value> {

@@ -48,6 +48,33 @@ fn each_host_gets_a_decision_in_its_own_form() {
 }
 
 #[test]
+fn the_last_settings_in_the_transcript_tell_whether_codex_has_a_sandbox() {
+    let turn = |policy: &str| {
+        let payload = json!({ "approval_policy": "never", "sandbox_policy": { "type": policy } });
+        json!({ "type": "turn_context", "payload": payload }).to_string()
+    };
+    let said = json!({ "type": "response_item", "payload": { "content": turn("read-only") } });
+    let (full, write, said) =
+        (&*turn("danger-full-access"), &*turn("workspace-write"), &*said.to_string());
+    for (lines, expected) in [
+        (&[][..], false),
+        (&[said], false),
+        (&[full, write, said], true),
+        (&[&turn("read-only")], true),
+        (&[write, full, said], false),
+        (&[&write[4..], said], false),
+        (&[&turn("external-sandbox")], false),
+    ] {
+        let transcript = lines.join("\n");
+        assert_eq!(Host::Codex.is_sandboxed(transcript.as_bytes()), expected, "{lines:?}");
+        assert!(!Host::Claude.is_sandboxed(transcript.as_bytes()));
+    }
+    let event = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {},
+        "permission_mode": "bypassPermissions" });
+    assert_eq!(read(Host::Codex, event).mode, PermissionMode::BypassPermissions);
+}
+
+#[test]
 fn each_host_is_sent_on_in_its_own_form() {
     let go_on = HookAnswer::Continue("on".to_owned());
     let table = [

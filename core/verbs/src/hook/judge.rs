@@ -28,7 +28,7 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
         return HookAnswer::Nothing;
     }
     if hook_context.is_asked_by_us() {
-        let ruling = refused_where_nobody_answers(hook_context, ruling);
+        let ruling = refused_where_nobody_answers(hook_context, ruling).await;
         return decided(hook_context, call, &ruling).await;
     }
     let ruling = match ruling.decision {
@@ -62,7 +62,8 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
         pending::forget(&hook_context.io, &id).await;
     }
     remember(hook_context, &digest_of(call), &ruling).await;
-    decided(hook_context, call, &refused_where_nobody_answers(hook_context, ruling)).await
+    let ruling = refused_where_nobody_answers(hook_context, ruling).await;
+    decided(hook_context, call, &ruling).await
 }
 
 /// Whether the agent plans and the call may change something: then the client refuses it by itself, or
@@ -73,12 +74,20 @@ fn is_left_to_the_plan(hook_context: &HookContext, ruling: &Ruling) -> bool {
 
 /// Refuses what a person must decide where the host would not ask one. Claude Code has modes in which
 /// a model answers or nobody does; Codex takes a question for a yes.
-fn refused_where_nobody_answers(hook_context: &HookContext, ruling: Ruling) -> Ruling {
-    let unheard = hook_context.host == Host::Codex && ruling.lasting;
-    if ruling.decision != Decision::Ask || (hook_context.mode.asks_a_person() && !unheard) {
+async fn refused_where_nobody_answers(hook_context: &HookContext, ruling: Ruling) -> Ruling {
+    if ruling.decision != Decision::Ask {
         return ruling;
     }
-    let why = match unheard {
+    let is_codex = hook_context.host == Host::Codex;
+    let is_asked = hook_context.mode.asks_a_person();
+    let is_left_open = match is_codex {
+        true => !ruling.lasting && (is_asked || hook_context.is_sandboxed_by_host().await),
+        false => is_asked,
+    };
+    if is_left_open {
+        return ruling;
+    }
+    let why = match is_codex {
         true => "Codex would run it without asking".to_owned(),
         false => format!("nobody is asked in the mode `{}`", hook_context.mode.as_str()),
     };
