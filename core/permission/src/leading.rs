@@ -12,8 +12,25 @@ use super::programs::{self, Class};
 /// Most ways to read the options of one command.
 const MOST_READINGS: usize = 16;
 
-/// Words behind which stands what is run.
-const RUNNERS: [&str; 9] = ["npx", "bunx", "pnpx", "uvx", "dlx", "run", "run-script", "exec", "x"];
+/// Words behind which stands the name of what is run.
+const RUNNERS: [&str; 16] = [
+    "npx",
+    "bunx",
+    "pnpx",
+    "uvx",
+    "dlx",
+    "run",
+    "run-script",
+    "exec",
+    "x",
+    "mvn",
+    "mvnw",
+    "gradle",
+    "gradlew",
+    "just",
+    "task",
+    "rake",
+];
 
 /// The command in `args` without options in front of its sub-command. There are several where an
 /// option that no table lists may take the next word; none where there is no such option.
@@ -51,9 +68,9 @@ fn collect(
         let kept = [kept, &rest[at..next]].concat();
         found.push([kept.as_slice(), &rest[next..]].concat());
         let mut listed = entry.into_iter().flat_map(ProgramEntry::every_subcommand);
-        if let Some(sub) = listed.find(|sub| sub.is_called(word.guessed())) {
-            collect(Some(sub), &kept, &rest[next..], found);
-        }
+        let sub = listed.find(|sub| sub.is_called(word.guessed()));
+        // One without an entry may have sub-commands of its own: `kubectl rollout -n x restart`.
+        collect(sub.or(entry), &kept, &rest[next..], found);
         let before = at.checked_sub(1).map(|before| rest[before].text.as_str());
         if !before.is_some_and(|option| may_take_word(entry, option)) {
             return;

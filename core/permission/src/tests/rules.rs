@@ -233,6 +233,8 @@ fn a_rule_that_asks_or_denies_is_about_a_command_with_options_in_front_of_it_too
         ("^gh pr merge 5$", &["gh -R o/r pr merge 5", "gh pr --repo o/r merge 5"]),
         ("^docker compose up", &["docker -D compose -f x.yml up", "docker compose --foo x up"]),
         ("^kubectl delete", &["kubectl -n x delete pod y", "kubectl --foo x delete pod y"]),
+        ("^kubectl rollout restart", &["kubectl rollout -n x restart y"]),
+        ("^gradle publish", &["gradle -q publish"]),
         ("^cargo publish", &["cargo +nightly publish", "cargo -q --config x publish"]),
         ("^npm run deploy", &["npm --prefix web run deploy", "npm run --silent deploy"]),
         ("^npx vercel", &["npx -y vercel"]),
