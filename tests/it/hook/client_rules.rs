@@ -56,7 +56,7 @@ fn rules_of_claude_code_hold_behind_links() {
     use std::os::unix::fs::symlink;
     let project = project();
     let rules = json!({ "permissions": { "deny": ["Read(./private/**)", "Edit(./private/**)"] } });
-    project.write(".claude/settings.json", &rules.to_string());
+    project.write(".claude/settings.json", rules.to_string());
     project.write("private/sub/x", "x\n");
     project.write("private/p", "x\n");
     project.write("plain/sub/x", "x\n");
