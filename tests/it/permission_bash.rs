@@ -43,15 +43,15 @@ impl Lines {
         let choice = self.below(if depth == 0 { 10 } else { 24 });
         match choice {
             0..=9 => PLAIN[choice as usize].to_owned(),
-            10 => format!("$({})", self.line(depth - 1)),
-            11 => format!("\"$({})\"", self.line(depth - 1)),
+            10 => format!("$( {})", self.line(depth - 1)),
+            11 => format!("\"$( {})\"", self.line(depth - 1)),
             12 => {
                 let inner = self.line(depth - 1).replace('\\', "\\\\").replace('`', "\\`");
                 format!("`{inner}`")
             }
             13 => format!("<({})", self.line(depth - 1)),
-            14 => format!("${{x:-$({})}}", self.line(depth - 1)),
-            15 => format!("\"${{x:-$({})}}\"", self.line(depth - 1)),
+            14 => format!("${{x:-$( {})}}", self.line(depth - 1)),
+            15 => format!("\"${{x:-$( {})}}\"", self.line(depth - 1)),
             16 => format!("$((1 + $({}; echo 1)))", self.program()),
             17 => format!("{{a,$({})}}", self.program()),
             18 => format!("\"\\\"$({})\\\"\"", self.program()),

@@ -335,7 +335,7 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
         let is_folder = at < folders && (hits(FOLDERS) || hits(&SECRET_FOLDERS));
         let names_one = !part.contains('*') && (hits(NAMES) || hits(HOME_SECRETS) || is_folder);
         let plain = !part.starts_with('*') && hits(&PLAIN_SAMPLES);
-        telling && wild && (hits(&SAMPLES) || plain || names_one)
+        telling && wild && (hits(&SAMPLES) || plain || names_one || ending_hits_secret(part))
     })
 }
 
@@ -352,7 +352,17 @@ pub(super) fn glob_hits_secret(pattern: &str) -> bool {
     let telling = names_dot || last.bytes().any(|b| b.is_ascii_alphabetic());
     !pattern.starts_with('!')
         && (is_secret(pattern)
+            || ending_hits_secret(last)
             || (telling && SAMPLES.iter().chain(&PLAIN_SAMPLES).any(|s| hits(&s))))
+}
+
+/// Whether the ending of a pattern for names, of which some characters are there, may be one of key material.
+fn ending_hits_secret(pattern: &str) -> bool {
+    pattern.match_indices('.').any(|(at, _)| {
+        let ending = &pattern[at..];
+        ending.bytes().any(|b| b.is_ascii_alphabetic())
+            && ENDINGS.iter().any(|secret| matches(ending, secret, Dots::Matched))
+    })
 }
 
 /// Whether a part of a word is the name or pattern of a secret.
@@ -365,7 +375,9 @@ pub(super) fn is_mentioned(part: &str) -> bool {
 /// dot.
 pub(super) fn sought_name_hits_secret(name: &str) -> bool {
     let mut samples = SAMPLES.iter().chain(&PLAIN_SAMPLES);
-    is_secret(name) || samples.any(|sample| matches(name, sample, Dots::Matched))
+    is_secret(name)
+        || ending_hits_secret(name)
+        || samples.any(|sample| matches(name, sample, Dots::Matched))
 }
 
 /// What it takes to match a leading dot.

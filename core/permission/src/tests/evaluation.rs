@@ -1,6 +1,6 @@
 //! Lines in which the shell evaluates, writes or repeats more than their words show.
 
-use super::lines::assert_decisions;
+use super::lines::{assert_decisions, confined};
 use super::*;
 
 #[test]
@@ -78,4 +78,93 @@ fn what_bash_reads_by_a_file_or_a_written_variable_is_not_known() {
         assert_ne!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
     }
     assert_eq!(decide(&Call::shell("npm ls"), &context).decision, Decision::Allow);
+}
+
+#[test]
+fn loops_functions_and_tests_run_in_the_sandbox_only() {
+    for line in [
+        "frob() { ls; }; frob a | head",
+        "frob() { ls; }; eval 'frob a'; trap frob EXIT",
+        "bash -c 'frob() { ls; }; frob'",
+        "ls() { command ls -la \"$@\"; }; ls",
+        "for f in src/*.rs; do wc -l \"$f\"; done",
+        "while read -r x; do echo \"$x\"; done < a; cd src; ls",
+        "case x in x) ls;; esac",
+        "echo $([[ -f a ]] && ls)",
+        "(( 1 + 2 ))",
+    ] {
+        let of = |context: &Context| decide(&Call::shell(line), context).decision;
+        assert_eq!(of(&Context::new("/srv/repo")), Decision::Ask, "{line}");
+        assert_eq!(of(&confined()), Decision::Allow, "{line}");
+    }
+    assert_decisions(
+        &confined(),
+        &[
+            ("[[ x == @( #) ]] || frob\n]]", Decision::Ask),
+            ("for x# in a; do :; done; frob\ndo :; done", Decision::Ask),
+            ("false && echo $((1+\"\\\"))\" + 2)); frob #\"", Decision::Ask),
+            ("ls() { command ls | ls; }; ls", Decision::Deny),
+            ("ls() { ls | command ls; }; ls", Decision::Deny),
+            ("ls() { command eval ls; }; ls", Decision::Deny),
+        ],
+    );
+}
+
+#[test]
+fn patterns_may_match_the_endings_of_key_material() {
+    for line in
+        ["cat vault.kdb?", "cat prod.p1?", "cat a.tfstat?", "cat a.kdb*", "rg -g '*.kdb?' x"]
+    {
+        assert_ne!(decide(&Call::shell(line), &confined()).decision, Decision::Allow, "{line}");
+    }
+    for line in
+        ["cat src/*.py", "cat README*", "cat src/a.js*", "rg -g '*.ts*' x", "cat docs/*.t?t"]
+    {
+        assert_eq!(
+            decide(&Call::shell(line), &Context::new("/srv/repo")).decision,
+            Decision::Allow,
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn braces_are_lists_of_words_or_not_understood() {
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("cat src/{a,b{c,d}}.rs", Decision::Allow),
+            ("git show HEAD@{1}", Decision::Allow),
+            ("find . -name x -exec wc {} +", Decision::Allow),
+            ("cat {x},.env}", Decision::Ask),
+            ("touch {x},../y}", Decision::Ask),
+            ("awk -F {,} -F 'BEGIN{system(\"ls\")}'", Decision::Ask),
+            ("cat {1'..'2}", Decision::Ask),
+            ("cat {01..02}", Decision::Ask),
+            ("declare -a CI='([b]=1)'", Decision::Ask),
+            ("declare -a CI=\"$x\"", Decision::Ask),
+            ("readonly CI='(x)'", Decision::Ask),
+        ],
+    );
+}
+
+#[test]
+fn nothing_is_removed_unasked_in_a_folder_that_is_not_known() {
+    for line in [
+        "cd \"$x\" && rm a",
+        "popd; rm a",
+        "for i in 1 2; do rm a; cd src; done",
+        "cd \"$x\" && echo b > a",
+        "trap 'rm a' EXIT; cd src",
+        "f() { rm a; }; cd src; f",
+    ] {
+        let mut context = confined();
+        context.places.kept = ["/srv/repo/a", "/srv/repo/src/a"].map(str::to_owned).into();
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Ask, "{line}");
+        let known =
+            line.replace("\"$x\"", "src").replace("popd", "cd src").replace("cd src; done", "done");
+        if known != line {
+            assert_eq!(decide(&Call::shell(&known), &context).decision, Decision::Allow, "{known}");
+        }
+    }
 }

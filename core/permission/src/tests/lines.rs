@@ -9,7 +9,7 @@ pub(super) fn assert_decisions(context: &Context, lines: &[(&str, Decision)]) {
     assert_eq!(found, expected);
 }
 
-fn confined() -> Context {
+pub(super) fn confined() -> Context {
     let mut context = Context::new("/srv/repo");
     context.confined = true;
     context
@@ -132,27 +132,6 @@ fn what_follows_a_change_of_folder_is_judged_from_every_folder_that_it_may_run_i
             ("{ cd src && ls; } 2>&1 | head", Decision::Allow),
         ],
     );
-}
-
-#[test]
-fn nothing_is_removed_unasked_in_a_folder_that_is_not_known() {
-    for line in [
-        "cd \"$x\" && rm a",
-        "popd; rm a",
-        "for i in 1 2; do rm a; cd src; done",
-        "cd \"$x\" && echo b > a",
-        "trap 'rm a' EXIT; cd src",
-        "f() { rm a; }; cd src; f",
-    ] {
-        let mut context = confined();
-        context.places.kept = ["/srv/repo/a", "/srv/repo/src/a"].map(str::to_owned).into();
-        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Ask, "{line}");
-        let known =
-            line.replace("\"$x\"", "src").replace("popd", "cd src").replace("cd src; done", "done");
-        if known != line {
-            assert_eq!(decide(&Call::shell(&known), &context).decision, Decision::Allow, "{known}");
-        }
-    }
 }
 
 #[test]
@@ -450,56 +429,6 @@ fn a_secret_is_not_printed_by_the_shell_or_from_a_redirection() {
             ("(API_TOKEN=a); echo $API_TOKEN", Decision::Ask),
             ("echo $API_TOKEN; API_TOKEN=a", Decision::Ask),
             (": ${API_TOKEN:=x}; echo $API_TOKEN", Decision::Ask),
-        ],
-    );
-}
-
-#[test]
-fn loops_functions_and_tests_run_in_the_sandbox_only() {
-    for line in [
-        "frob() { ls; }; frob a | head",
-        "frob() { ls; }; eval 'frob a'; trap frob EXIT",
-        "bash -c 'frob() { ls; }; frob'",
-        "ls() { command ls -la \"$@\"; }; ls",
-        "for f in src/*.rs; do wc -l \"$f\"; done",
-        "while read -r x; do echo \"$x\"; done < a; cd src; ls",
-        "case x in x) ls;; esac",
-        "echo $([[ -f a ]] && ls)",
-        "(( 1 + 2 ))",
-    ] {
-        let of = |context: &Context| decide(&Call::shell(line), context).decision;
-        assert_eq!(of(&Context::new("/srv/repo")), Decision::Ask, "{line}");
-        assert_eq!(of(&confined()), Decision::Allow, "{line}");
-    }
-    assert_decisions(
-        &confined(),
-        &[
-            ("[[ x == @( #) ]] || frob\n]]", Decision::Ask),
-            ("for x# in a; do :; done; frob\ndo :; done", Decision::Ask),
-            ("false && echo $((1+\"\\\"))\" + 2)); frob #\"", Decision::Ask),
-            ("ls() { command ls | ls; }; ls", Decision::Deny),
-            ("ls() { ls | command ls; }; ls", Decision::Deny),
-            ("ls() { command eval ls; }; ls", Decision::Deny),
-        ],
-    );
-}
-
-#[test]
-fn braces_are_lists_of_words_or_not_understood() {
-    assert_decisions(
-        &Context::new("/srv/repo"),
-        &[
-            ("cat src/{a,b{c,d}}.rs", Decision::Allow),
-            ("git show HEAD@{1}", Decision::Allow),
-            ("find . -name x -exec wc {} +", Decision::Allow),
-            ("cat {x},.env}", Decision::Ask),
-            ("touch {x},../y}", Decision::Ask),
-            ("awk -F {,} -F 'BEGIN{system(\"ls\")}'", Decision::Ask),
-            ("cat {1'..'2}", Decision::Ask),
-            ("cat {01..02}", Decision::Ask),
-            ("declare -a CI='([b]=1)'", Decision::Ask),
-            ("declare -a CI=\"$x\"", Decision::Ask),
-            ("readonly CI='(x)'", Decision::Ask),
         ],
     );
 }
