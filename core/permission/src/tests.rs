@@ -1,3 +1,4 @@
+mod arguments;
 mod evaluation;
 mod git;
 mod lines;

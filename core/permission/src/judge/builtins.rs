@@ -98,14 +98,6 @@ pub(crate) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// shopt: options of file name patterns that only match more or fewer names.
-pub(crate) fn shopt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let known = ["-s", "-u", "-q", "nullglob", "failglob", "globstar", "nocaseglob"];
-    if !parsed.args.iter().all(|arg| arg.known().is_some_and(|text| known.contains(&text))) {
-        judge.ask(parsed, "changes how the shell reads what follows");
-    }
-}
-
 /// export, declare and the like: assignments in disguise.
 pub(crate) fn declare(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut names = 0;

@@ -44,10 +44,10 @@ pub(crate) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// Whether a filter shows variables of the environment.
+/// Whether a filter may show variables of the environment.
 fn reads_environment(filter: &Arg) -> bool {
     let mut words = filter.text.split(|c: char| !c.is_ascii_alphanumeric() && c != '$');
-    filter.opaque_start() || words.any(|word| matches!(word, "env" | "ENV" | "$ENV"))
+    filter.known().is_none() || words.any(|word| matches!(word, "env" | "ENV" | "$ENV"))
 }
 
 /// `gh issue edit`: what a planning workflow may do.

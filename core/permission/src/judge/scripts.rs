@@ -5,7 +5,7 @@ mod sed;
 
 use super::Judge;
 use super::entry::ParsedArgs;
-use crate::expand::{Arg, Shape};
+use crate::expand::Arg;
 use crate::paths::Access;
 
 /// grep and rg: with a pattern in an option, the first argument is a file.
@@ -56,7 +56,6 @@ fn query(
 ) {
     let Some(filter) = filter else { return };
     match filter.known() {
-        None if filter.shape == Shape::Pattern => {}
         None => judge.ask_held(parsed, "gets a filter that is put together when it runs"),
         Some(text) => {
             // Blanks may stand behind the `$` of a variable.
@@ -94,13 +93,13 @@ pub(crate) fn awk(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(program) = parsed.operands.first() else {
         return;
     };
-    match program.text.as_str() {
-        text if program.known().is_some() || program.shape == Shape::Pattern => {
+    match program.known() {
+        Some(text) => {
             if let Some(what) = awk::objection(text) {
                 judge.ask_held(parsed, what);
             }
         }
-        _ => judge.ask_held(parsed, "gets a program that is put together when it runs"),
+        None => judge.ask_held(parsed, "gets a program that is put together when it runs"),
     }
 }
 
@@ -138,8 +137,7 @@ pub(crate) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.writes(files);
     }
     for script in scripts {
-        let text = script.known().or((script.shape == Shape::Pattern).then_some(&script.text));
-        match text {
+        match script.known() {
             Some(text) if sed::is_plain(text) => {}
             Some(_) => judge.ask_held(parsed, "gets a script that may run commands or write files"),
             None => judge.ask_held(parsed, "gets a script that is put together when it runs"),

@@ -36,19 +36,6 @@ fn rest(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// nice and similar programs: `nice -5 command` is an old spelling.
-pub(crate) fn old_style_number(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let Some(at) = parsed.rest else { return };
-    let number = |arg: &Arg| {
-        arg.text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b',')
-            && arg.text.bytes().next().is_some_and(|b| b.is_ascii_digit())
-    };
-    let skip = usize::from(number(&parsed.args[at]) && parsed.name != "nice");
-    if at + skip < parsed.args.len() {
-        judge.command(&parsed.args[at + skip..], None);
-    }
-}
-
 /// trap: its first argument is run later.
 pub(crate) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.seen.deferred = true;
@@ -149,7 +136,7 @@ fn unknown_value(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, option: &Arg) {
 /// Options of xargs that take their value from the next word.
 const XARGS_VALUES: &str = "\
     -I -n -P -L -d -E -s -a -J -R --max-args --max-procs --delimiter --arg-file \
-    --replace-str --eof-str --max-chars --process-slot-var";
+    --replace-str --eof-str --max-chars";
 const XARGS_PLAIN: &str =
     "-0 --null -r --no-run-if-empty -t --verbose -x --exit -p --interactive -o --open-tty";
 
@@ -223,14 +210,14 @@ fn is_cluster(text: &str) -> bool {
     !text.starts_with("--") && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// watch: its arguments are a line of shell.
+/// watch: its arguments are a line of shell, or with `-x` a command.
 pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let line = parsed.behind_options();
-    if !line.is_empty() {
-        for at in 0..parsed.args.len() - line.len() {
-            pattern_value(judge, parsed, &parsed.args[at..]);
-        }
-        judge.shell_argument(&joined(line));
+    let Some(at) = parsed.rest else { return };
+    let words = &parsed.args[at..];
+    if parsed.has(&["-x", "--exec"]) {
+        judge.command(words, None);
+    } else {
+        judge.shell_argument(&joined(words));
     }
 }
 

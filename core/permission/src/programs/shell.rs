@@ -27,7 +27,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .options(&[plain("-a -f -p -P -t")])
         .operands(&[Read]),
     program("set", Prints, "changes how the shell runs").any_options().check(builtins::set),
-    program("shopt", Prints, "changes how the shell runs").any_options().check(builtins::shopt),
+    // Any setting changes what patterns become, or how the shell reads what follows.
+    program("shopt", Prints, "shows how the shell runs").options(&[plain("-p -q -o")]),
     program("export readonly declare typeset local", Prints, "sets variables")
         .any_options()
         .check(builtins::declare),
@@ -69,15 +70,17 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("nohup setsid unbuffer catchsegv", Wraps, "runs a command detached")
         .options(&[plain("-c -f -w --wait --fork")])
         .operands(&[Command]),
-    program("nice ionice chrt taskset", Wraps, "runs a command with a priority")
-        .any_options()
+    program("nice ionice", Wraps, "runs a command with a priority")
         .options(&[
             takes("-n --adjustment -c --class --classdata", Data),
+            plain("-t --ignore"),
             // Another process, and not a command.
             makes_with("-p --pid -P --pgid -u --uid", Data, Administers),
         ])
-        .operands(&[Command])
-        .check(wrappers::old_style_number),
+        .operands(&[Command]),
+    program("taskset", Wraps, "runs a command on some processors")
+        .options(&[plain("-a --all-tasks -c --cpu-list"), makes("-p --pid", Administers)])
+        .operands(&[Data, Command]),
     program("time gtime", Wraps, "measures a command")
         .options(&[
             plain("-p -v --verbose"),
@@ -113,8 +116,11 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
             attached("-d --differences"),
         ])
-        .operands(&[Data])
+        .operands(&[Command])
         .check(wrappers::watch),
+    program("chrt", Runs, "runs a command with a priority")
+        .options(&[makes("-p --pid", Administers)])
+        .check(wrappers::rest_is_command),
     program("parallel", Runs, "runs many commands").check(wrappers::rest_is_command),
     program(
         "sh bash zsh dash ksh mksh ash fish rbash busybox toybox csh tcsh elvish nu xonsh",

@@ -1,7 +1,8 @@
 //! A reader of awk programs that accepts those that only print.
 //!
 //! A name that reaches beyond the input is found wherever it stands, in a string or a pattern as well:
-//! awks do not agree on where these end. Programs with `|`, and those that print and have `>`, are read as tokens.
+//! awks do not agree on where these end. Programs of several lines are not read: a statement may go on
+//! behind a line end. Programs with `|`, and those that print and have `>`, are read as tokens.
 
 /// Names that start programs, read other files, or show the environment.
 const NAMES: [&str; 10] = [
@@ -17,9 +18,12 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
     if names.any(|name| NAMES.contains(&name)) {
         return Some("gets a program that reaches beyond its input");
     }
+    if program.contains('\n') {
+        return Some(UNREADABLE);
+    }
     let bytes = program.as_bytes();
-    // Blanks, comments and line ends may stand between `@` and the name.
-    let names = |b: u8| b.is_ascii_alphabetic() || b.is_ascii_whitespace() || b"_\\#".contains(&b);
+    // Blanks may stand between `@` and the name.
+    let names = |b: u8| b.is_ascii_alphabetic() || b.is_ascii_whitespace() || b == b'_';
     if bytes.windows(2).any(|pair| pair[0] == b'@' && names(pair[1])) {
         return Some("gets a program that loads or calls by name");
     }
@@ -31,17 +35,17 @@ pub(super) fn objection(program: &str) -> Option<&'static str> {
 /// Why a program that prints may print somewhere else.
 fn directed(bytes: &[u8]) -> Option<&'static str> {
     let mut at = 0;
-    let mut before = b'\n';
+    let mut before = b';';
     let mut printing = false;
     while let Some(&byte) = bytes.get(at) {
         match byte {
-            b'"' => match end(bytes, at, b"\n") {
+            b'"' => match end(bytes, at, b"") {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
             // Behind these no value can stand, so that a slash begins a pattern. Awks disagree about brackets
             // and quotes in one.
-            b'/' if b"(,{;!~&|\n".contains(&before) => match end(bytes, at, b"[\"\n") {
+            b'/' if b"(,{;!~&|".contains(&before) => match end(bytes, at, b"[\"") {
                 Some(end) => at = end,
                 None => return Some(UNREADABLE),
             },
@@ -59,12 +63,10 @@ fn directed(bytes: &[u8]) -> Option<&'static str> {
             b'|' => return Some("gets a program that starts another"),
             b'>' if printing => return Some("gets a program that writes files"),
             b';' | b'}' => printing = false,
-            // After these a statement continues on the next line.
-            b'\n' => printing &= b",&|{(?:".contains(&before),
             _ => {}
         }
         if let Some(&byte) = bytes.get(at)
-            && !byte.is_ascii_whitespace() | (byte == b'\n')
+            && !byte.is_ascii_whitespace()
         {
             before = byte;
         }

@@ -1,7 +1,11 @@
 //! Reads sed scripts and accepts those that only edit the stream.
 
-/// Whether every command of `script` is known and neither runs commands nor names files.
+/// Whether `script` is one line of which every command is known and neither runs commands, names files nor
+/// has text to its end: where such a text or a line ends depends on the options around it.
 pub(super) fn is_plain(script: &str) -> bool {
+    if script.contains('\n') {
+        return false;
+    }
     let mut reader = Reader { bytes: script.as_bytes(), at: 0 };
     reader.script().is_some()
 }
@@ -24,7 +28,7 @@ impl Reader<'_> {
 
     fn script(&mut self) -> Option<()> {
         loop {
-            self.skip(b" \t\n;{}");
+            self.skip(b" \t;{}");
             if self.peek().is_none() {
                 return Some(());
             }
@@ -58,7 +62,7 @@ impl Reader<'_> {
     /// Moves past the next unescaped `delimiter`. Implementations of sed disagree on delimiters in
     /// brackets, so those are not accepted.
     fn until(&mut self, delimiter: u8) -> Option<()> {
-        if matches!(delimiter, b'\n' | b'\\') {
+        if delimiter == b'\\' {
             return None;
         }
         let mut bracket = false;
@@ -88,7 +92,7 @@ impl Reader<'_> {
             self.skip(b"}");
         }
         self.skip(b" \t");
-        matches!(self.peek(), None | Some(b';' | b'\n')).then_some(())
+        matches!(self.peek(), None | Some(b';')).then_some(())
     }
 
     fn command(&mut self) -> Option<()> {
@@ -113,18 +117,9 @@ impl Reader<'_> {
                 self.until(delimiter)?;
             }
             b'b' | b't' | b'T' | b':' => return self.label(command),
-            // What follows is text to the end of the line.
-            b'a' | b'i' | b'c' => {
-                self.at += memchr::memchr(b'\n', &self.bytes[self.at..])
-                    .unwrap_or(self.bytes.len() - self.at);
-            }
-            b'#' => {
-                self.at += memchr::memchr(b'\n', &self.bytes[self.at..])
-                    .unwrap_or(self.bytes.len() - self.at);
-            }
             _ => return None,
         }
         self.skip(b" \t");
-        matches!(self.peek(), None | Some(b';' | b'\n' | b'}')).then_some(())
+        matches!(self.peek(), None | Some(b';' | b'}')).then_some(())
     }
 }
