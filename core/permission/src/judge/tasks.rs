@@ -226,13 +226,6 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     publishes_if(leaves, judge, parsed);
 }
 
-/// `pnpm list` and its kin: pnpm loads the hooks that the settings of its workspace name.
-pub(crate) fn lists_packages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    if parsed.name.starts_with("pnpm") {
-        judge.classified(Class::Runs, parsed);
-    }
-}
-
 /// Whether a file or package is this program, however it is installed.
 fn is_onloop(path: &str) -> bool {
     let name = paths::file_name(path);

@@ -101,8 +101,6 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
         program("audit info tag", Fetches, "asks the registry").any_options(),
         program("publish login logout whoami", Publishes, "publishes packages").any_options(),
     ]),
-    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages")
-        .check(tasks::lists_packages),
     npm("view info show outdated search doctor ping", Fetches, "asks the registry"),
     npm("version pack pkg set-script shrinkwrap", Changes, "changes the package"),
     npm("config get set cache store", Reveals, "shows or changes settings"),
@@ -113,8 +111,21 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
         Publishes,
         "publishes packages",
     ),
+];
+
+/// Commands that only npm has by all of these names.
+const NPM_LISTS: &[ProgramEntry] = &[
+    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages"),
     npm("help", Prints, "helps"),
 ];
+
+/// The others run the script of such a name, hooks that the workspace names (pnpm), or the program that
+/// `yarnPath` names.
+const OTHER_LISTS: &[ProgramEntry] = &[npm(
+    "ls list ll la why explain root prefix bin query help",
+    Runs,
+    "lists packages, or runs a script of the project",
+)];
 
 const PIP: &[Flag] = &[
     makes_with(
@@ -139,8 +150,14 @@ const fn pip(names: &'static str, class: super::Class, about: &'static str) -> P
     program(names, class, about).more_options(PIP)
 }
 
+const PIP_LISTS: &[ProgramEntry] =
+    &[pip("list show freeze check inspect", Reads, "lists installed packages")];
+
+/// The same by uv, which runs the Python of the project's environment for it.
+const UV_LISTS: &[ProgramEntry] =
+    &[pip("list show freeze check inspect", Runs, "lists installed packages")];
+
 const PIP_COMMANDS: &[ProgramEntry] = &[
-    pip("list show freeze check inspect", Reads, "lists installed packages"),
     pip("install uninstall wheel sync compile tree", Runs, "installs packages"),
     pip("download index search", Fetches, "asks the registry"),
     pip("config debug cache", Reveals, "shows or changes settings"),
@@ -164,16 +181,15 @@ const PROJECTS: &[ProgramEntry] = &[
     program("run x", Runs, "runs a program of the project").any_options().check(tasks::runner),
     program("pip", Runs, "installs packages")
         .any_options()
-        .subcommands(PIP_COMMANDS)
+        .more_subcommands(&[UV_LISTS, PIP_COMMANDS])
         .otherwise(Runs),
     program("version", Changes, "shows or changes a version").any_options(),
     program("tool", Installs, "installs programs")
         .any_options()
         .subcommands(&[
             program("run", Runs, "runs a package").any_options().check(tasks::runner),
-            program("list dir", Reads, "lists programs").options(&[plain(
-                "--show-paths --show-version-specifiers --show-with --show-extras --bin -q --quiet",
-            )]),
+            // Each may load plugins of the project, and uv runs what it finds.
+            program("list dir", Runs, "lists programs").any_options(),
         ])
         .otherwise(Installs),
     program("python self", Installs, "installs programs").any_options(),
@@ -227,9 +243,14 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             program("run doc", Runs, "runs a program of a toolchain").any_options(),
         ])
         .otherwise(Installs),
-    program("npm pnpm yarn bun", Runs, "manages packages")
+    program("npm", Runs, "manages packages")
         .more_options(NPM)
-        .subcommands(NPM_COMMANDS)
+        .more_subcommands(&[NPM_LISTS, NPM_COMMANDS])
+        .alone()
+        .otherwise(Runs),
+    program("pnpm yarn bun", Runs, "manages packages")
+        .more_options(NPM)
+        .more_subcommands(&[OTHER_LISTS, NPM_COMMANDS])
         .alone()
         .otherwise(Runs),
     program("npx bunx pnpx uvx", Runs, "runs a package").any_options().check(tasks::runner),
@@ -245,7 +266,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("corepack", Installs, "installs package managers").any_options(),
     program("pip pip3", Runs, "installs packages")
         .more_options(PIP)
-        .subcommands(PIP_COMMANDS)
+        .more_subcommands(&[PIP_LISTS, PIP_COMMANDS])
         .otherwise(Runs),
     program("uv poetry pdm hatch pipenv rye", Runs, "manages a project")
         .any_options()

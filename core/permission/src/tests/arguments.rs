@@ -34,3 +34,33 @@ fn a_script_that_is_not_one_plain_line_is_contained() {
         ],
     );
 }
+
+#[test]
+fn a_package_manager_runs_the_project_where_it_has_no_such_command() {
+    assert_contained(&[
+        "yarn prefix",
+        "yarn why x",
+        "yarn list",
+        "yarn --version",
+        "yarn help",
+        "bun query",
+        "bun ll",
+        "pnpm query",
+        "pnpm why x",
+        "pnpm explain x",
+        "pdm --version",
+        "uv pip list",
+        "uv pip freeze",
+        "poetry pip check",
+        "poetry tool list",
+    ]);
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("npm ls", Decision::Allow),
+            ("npm explain x", Decision::Allow),
+            ("npm help", Decision::Allow),
+            ("pip list", Decision::Allow),
+        ],
+    );
+}
