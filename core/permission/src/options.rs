@@ -149,14 +149,19 @@ impl<'p> OptionReader<'p> {
     fn flagged(&mut self, flag: &'static Flag, name: &'static str, value: Option<Arg>) {
         let value = match flag.takes {
             Takes::Nothing | Takes::Attached(_) => value,
+            // All of a command in one word, and operands behind it.
+            Takes::Value(Role::Command) if value.is_some() => {
+                self.parsed.found.push(ArgFinding::UnknownCommand);
+                value
+            }
             Takes::Value(Role::Command) => {
                 self.parsed.rest = Some(self.next);
                 None
             }
-            Takes::Value(_) => value.or_else(|| self.next_value()),
-            Takes::NamedValue(_) => {
-                self.next_value();
-                self.next_value()
+            Takes::Value(role) => value.or_else(|| self.next_value(role)),
+            Takes::NamedValue(role) => {
+                self.next_value(Role::Data);
+                self.next_value(role)
             }
         };
         let at = self.parsed.seen.len();
@@ -172,10 +177,13 @@ impl<'p> OptionReader<'p> {
         self.parsed.seen.push(Seen { name, value });
     }
 
-    fn next_value(&mut self) -> Option<Arg> {
+    fn next_value(&mut self, role: Role) -> Option<Arg> {
         let arg = self.parsed.args.get(self.next)?;
         self.next += 1;
         self.suspicious(arg);
+        if role != Role::Text && looks_like_option(&arg.text) {
+            self.parsed.found.push(ArgFinding::PossibleOption(arg));
+        }
         if arg.shape == Shape::Splits && !self.parsed.program.open {
             self.parsed.found.push(ArgFinding::UnquotedValue);
         }
@@ -276,10 +284,17 @@ pub(super) fn may_be_empty(value: &Arg) -> bool {
     value.known().is_none() && value.text.chars().all(|c| matches!(c, HOLE | '*'))
 }
 
+/// Whether a word is an option where the one in front of it takes no value after all; no number, and not an
+/// item of a list.
+fn looks_like_option(text: &str) -> bool {
+    let letters = text.strip_prefix('-').unwrap_or_default();
+    letters.starts_with(|c: char| !c.is_ascii_digit() && !c.is_whitespace())
+}
+
 /// Whether there is anything to judge about a word of this role.
 fn is_judged(role: Role) -> bool {
     match role {
-        Role::Data | Role::Command => false,
+        Role::Data | Role::Text | Role::Command => false,
         Role::Word
         | Role::List
         | Role::Glob

@@ -10,8 +10,10 @@ pub(crate) type Check = fn(&mut Judge<'_>, &ParsedArgs<'_>);
 /// What an argument or the value of an option is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Text without effect: a pattern, a message, a number.
+    /// Text without effect: a name, a number.
     Data,
+    /// The same, also with a dash in front: a pattern, a message.
+    Text,
     /// A word without a path in it.
     Word,
     /// A path of which names, sizes or counts are shown.
@@ -307,11 +309,12 @@ pub(crate) enum ArgFinding<'p> {
     Value(usize, Role),
     /// An option of this name, which makes the program do something else.
     Makes(&'static str, Class),
-    /// A word that is not known and may be an option.
+    /// A word that is not known and may be an option, or one that may be an option and no value.
     PossibleOption(&'p Arg),
     /// Words that are not known, in place of an option's value: more than one may come of them.
     UnquotedValue,
-    /// A word in front of a command that is not known, so that the command may begin elsewhere.
+    /// A word in front of a command that is not known, so that the command may begin elsewhere, or a
+    /// command in the word of its option.
     UnknownCommand,
     /// An option that matters, where another word is expected: after `--`, or in place of a
     /// value. Programs do not agree on how to take it.

@@ -51,6 +51,10 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                     judge.seen.lost = true;
                 }
                 let command = &parsed.args[at..end];
+                // One of the words may be `;`, behind which the expression goes on.
+                if command.iter().any(becomes_words) {
+                    judge.ask_held(parsed, "gets words that are not known and may end its command");
+                }
                 for root in if roots.is_empty() { &["."][..] } else { &roots } {
                     found_command(judge, command, root, name.as_deref());
                 }
@@ -64,6 +68,9 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             }
             _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
                 if lists(FIND_VALUES, text) {
+                    if parsed.args.get(at).is_some_and(becomes_words) {
+                        judge.ask_held(parsed, "gets a pattern that the shell expands; quote it");
+                    }
                     at += 1;
                 } else if !lists(FIND_PLAIN, text) {
                     judge.ask(parsed, &format!("has a part `{text}` that is not known"));
@@ -80,6 +87,11 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             }
         }
     }
+}
+
+/// Whether any number of words may become of one.
+fn becomes_words(arg: &Arg) -> bool {
+    matches!(arg.shape, Shape::Pattern | Shape::Splits)
 }
 
 /// `find -delete`: what has one name, below folders of the checkout, can be kept first.
@@ -180,7 +192,15 @@ pub(crate) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// What is copied or moved into a folder keeps its name there.
 fn into_folder(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let [from @ .., to] = parsed.operands.as_slice() else { return };
+    let here = Arg::exact(".");
+    let folder = parsed.values(&["-t", "--target-directory"]).first().copied();
+    let (from, to) = match (folder, parsed.operands.as_slice()) {
+        (Some(folder), from) => (from, folder),
+        // `ln FILE` makes a link of the same name.
+        (None, from @ [_]) if parsed.name == "ln" => (from, &here),
+        (None, [from @ .., to]) => (from, *to),
+        (None, []) => return,
+    };
     for source in from {
         let name = paths::file_name(source.text.trim_end_matches('/'));
         let target = format!("{}/{name}", to.text.trim_end_matches('/'));
@@ -328,6 +348,9 @@ pub(crate) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             if let Some(path) = arg.text.strip_prefix(prefix) {
                 let path = Arg { text: path.to_owned(), ..arg.clone() };
                 judge.consider(judge.places.judge(&path, access));
+                if access == Access::Write {
+                    judge.writes(&[&path]);
+                }
             }
         }
     }
@@ -337,6 +360,10 @@ pub(crate) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let Some(rest) = parsed.rest else { return };
     let command = &parsed.args[rest..];
+    let may_end = |arg: &Arg| arg.text == ";" || becomes_words(arg) || arg.opaque_start();
+    if command.iter().any(may_end) {
+        judge.ask(parsed, "may have another command behind the first");
+    }
     let found = Arg::unknown(Shape::Holes);
     let end = command.iter().position(|arg| arg.text == ";").unwrap_or(command.len());
     let marks = ["{}", "{/}", "{//}", "{.}", "{/.}"];
@@ -348,6 +375,20 @@ pub(crate) fn fd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         args.push(found);
     }
     judge.command(&args, None);
+}
+
+/// tree: letters behind one dash take the next words, one each.
+pub(crate) fn tree(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let splits = |arg: &Arg| {
+        let letters = arg.text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        letters.is_some_and(|letters| {
+            let before = letters.char_indices().next_back().map_or("", |(at, _)| &letters[..at]);
+            before.contains(['o', 'L', 'P', 'I', 'H', 'T'])
+        })
+    };
+    if parsed.args.iter().any(splits) {
+        judge.ask_held(parsed, "has a letter with a value in front of other letters");
+    }
 }
 
 /// `mktemp`: where the run's temporary folder is, or in the checkout.

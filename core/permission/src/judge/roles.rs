@@ -10,9 +10,8 @@ use crate::verdict::{Finding, PathRule, Rule};
 fn possible_option(arg: &Arg) -> &'static str {
     match arg.shape {
         Shape::Pattern => "gets a pattern that may match a file named like an option; `./` helps",
-        Shape::Exact | Shape::Holes | Shape::Splits => {
-            "gets a word that is not known and may be an option"
-        }
+        Shape::Exact => "gets a value that may be an option; write them in one word",
+        Shape::Holes | Shape::Splits => "gets a word that is not known and may be an option",
     }
 }
 
@@ -33,10 +32,7 @@ impl Judge<'_> {
                     self.ask_held(parsed, "gets unquoted words that are not known");
                 }
                 ArgFinding::UnknownCommand => {
-                    self.ask(
-                        parsed,
-                        "gets a word in front of its command that is not known, so that it may be another",
-                    );
+                    self.ask(parsed, "gets words from which its command is not certain");
                 }
                 ArgFinding::MisplacedOption(name) => self.add(Finding::ask(
                     Rule::Program(parsed.name.to_owned()),
@@ -64,7 +60,7 @@ impl Judge<'_> {
         }
         let places = &self.places;
         let finding = match role {
-            Role::Data | Role::Command => None,
+            Role::Data | Role::Text | Role::Command => None,
             Role::Word => {
                 let plain = |c: char| c.is_ascii_alphanumeric() || "_-,.=+".contains(c);
                 let is_plain = arg.known().is_some_and(|text| text.chars().all(plain));

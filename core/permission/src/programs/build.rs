@@ -166,11 +166,13 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("shellcheck", Reads, "checks shell scripts").operands(&[Read]).options(&[
         takes(
             "-e --exclude -f --format -i --include -o --enable -s --shell -S --severity -W \
-             --wiki-link-count -C --color",
+             --wiki-link-count",
             Data,
         ),
+        attached("-C --color"),
         takes("-P --source-path --rcfile", Read),
-        plain("-a --check-sourced -x --external-sources --norc -V --list-optional"),
+        // With `-a` it shows lines of files that the script names.
+        plain("-x --external-sources --norc -V --list-optional"),
     ]),
     program("shfmt", Writes, "formats files").operands(&[Write]).options(&[
         takes("-i --indent -ln --language-dialect", Data),

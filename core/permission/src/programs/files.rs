@@ -55,7 +55,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                  --gitignore --matchdirs --ignore-case --prune --noreport --du --metafirst",
             ),
         ])
-        .operands(&[List]),
+        .operands(&[List])
+        .check(files::tree),
     program("stat", Reads, "shows sizes and dates")
         .options(&[
             takes("-c --format --printf", Data),
@@ -69,7 +70,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             takes("--format --printf -d --max-depth --threshold -B --block-size --exclude", Data),
             takes("-X --exclude-from", Read),
             makes_with("--files0-from", Read, Reveals),
-            takes("-t -x --type --exclude-type --time-style", Data),
+            // `-x` takes a value of df and none of du.
+            takes("-t --type --exclude-type --time-style", Data),
             attached("--time --output"),
             plain(
                 "-0 --null -a --all --apparent-size -b --bytes -c --total -D --dereference-args -H \
@@ -205,6 +207,10 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         ])
         .operands(&[Read]),
     program("split csplit", Changes, "cuts files into pieces"),
-    program("patch", Changes, "applies a patch"),
+    program("patch", Changes, "applies a patch")
+        .any_options()
+        .options(&[takes("-o --output -r --reject-file", Write)])
+        .operands(&[Write, Read]),
+    program("sponge", Changes, "writes its input to a file").operands(&[Write]),
     program("mount umount losetup", Destroys, "changes file systems"),
 ];

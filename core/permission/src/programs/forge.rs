@@ -2,7 +2,7 @@
 
 use super::super::judge::forge;
 use super::Class::{Connects, Discards, Installs, Publishes, Queries, Reports, Reveals, Runs};
-use super::Role::{Data, Read};
+use super::Role::{Data, Read, Text};
 use super::{Flag, ProgramEntry, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -44,9 +44,10 @@ const PULL_REQUESTS: &[ProgramEntry] = &[
     shows("status", "shows pull requests").more_options(&[plain("-c --conflict-status")]),
     lists("list", "lists pull requests"),
     program("create new", Reports, "opens a pull request").options(&[
+        takes("-b --body -t --title", Text),
         takes(
-            "-a --assignee -B --base -b --body -H --head -l --label -m --milestone -p \
-                 --project -r --reviewer -t --title",
+            "-a --assignee -B --base -H --head -l --label -m --milestone -p --project -r \
+             --reviewer",
             Data,
         ),
         takes("-F --body-file -T --template", Read),
@@ -70,7 +71,8 @@ const ISSUES: &[ProgramEntry] = &[
     shows("status", "shows issues"),
     lists("list", "lists issues"),
     program("create new", Reports, "opens an issue").options(&[
-        takes("-a --assignee -b --body -l --label -m --milestone -p --project -t --title", Data),
+        takes("-b --body -t --title", Text),
+        takes("-a --assignee -l --label -m --milestone -p --project", Data),
         takes("-F --body-file", Read),
         // The name of a template of the repository, not of a file.
         takes("-T --template", Data),

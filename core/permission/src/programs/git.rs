@@ -5,7 +5,7 @@ use super::Class::{
     Changes, Connects, Deletes, Discards, Fetches, Prints, Publishes, Reads, Records, Reveals,
     Runs, Updates, Wraps,
 };
-use super::Role::{Data, List, Object, Read, Write};
+use super::Role::{Data, List, Object, Read, Text, Write};
 use super::repository;
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
@@ -18,8 +18,9 @@ const DIFF: &[Flag] = &[
     takes("-O", Read),
     makes("--ext-diff --textconv", Runs),
     makes("--no-index", Reveals),
+    takes("-S -G", Text),
     takes(
-        "-S -G -l -I --ignore-matching-lines --inter-hunk-context --diff-filter --diff-algorithm \
+        "-l -I --ignore-matching-lines --inter-hunk-context --diff-filter --diff-algorithm \
          --anchored --word-diff-regex --stat-width --stat-name-width --stat-graph-width \
          --stat-count --src-prefix --dst-prefix --line-prefix --output-indicator-new \
          --output-indicator-old --output-indicator-context --ws-error-highlight \
@@ -48,9 +49,10 @@ const DIFF: &[Flag] = &[
 
 /// What chooses and shows commits.
 const REVISIONS: &[Flag] = &[
+    takes("--grep", Text),
     takes(
         "-n --max-count --skip --since --after --until --before --since-as-filter --author \
-         --committer --grep --grep-reflog --date --glob --exclude --exclude-hidden \
+         --committer --grep-reflog --date --glob --exclude --exclude-hidden \
          --decorate-refs --decorate-refs-exclude",
         Data,
     ),
@@ -79,7 +81,8 @@ const REVISIONS: &[Flag] = &[
 
 /// What merges, picks and reverts commits.
 const MERGING: &[Flag] = &[
-    takes("-m --message -X --strategy-option --cleanup --into-name --mainline --empty", Data),
+    takes("-m --message", Text),
+    takes("-X --strategy-option --cleanup --into-name --mainline --empty", Data),
     takes("-F --file", Read),
     // A strategy is a program; a signature asks an agent for a key.
     makes_with("-s --strategy", Data, Runs),
@@ -156,7 +159,7 @@ const HISTORY: &[ProgramEntry] = &[
     program("grep", Reads, "searches tracked files")
         .operands(&[Data, Object])
         .options(&[
-            takes("-e", Data),
+            takes("-e", Text),
             takes("-f", Read),
             takes(
                 "-A --after-context -B --before-context -C --context -m --max-count \
@@ -266,8 +269,9 @@ const RECORDING: &[ProgramEntry] = &[
     ])
     .check(git::stage),
     program("commit", Records, "commits what is staged").operands(&[Read]).options(&[
+        takes("-m --message", Text),
         takes(
-            "-m --message --author --date -C --reuse-message --fixup --squash --cleanup --trailer",
+            "--author --date -C --reuse-message --fixup --squash --cleanup --trailer",
             Data,
         ),
         takes("-F --file -t --template", Read),
@@ -391,7 +395,7 @@ const RECORDING: &[ProgramEntry] = &[
         .check(git::clean),
     program("stash", Changes, "puts changes aside")
         .options(&[
-            takes("-m --message", Data),
+            takes("-m --message", Text),
             plain("-u --include-untracked -k --keep-index -q --quiet -S --staged -a --all"),
         ])
         .alone()
@@ -405,7 +409,7 @@ const RECORDING: &[ProgramEntry] = &[
                 .options(&[plain("--include-untracked -u --only-untracked")])
                 .more_options(DIFF),
             program("push save", Changes, "puts changes aside").operands(&[List]).options(&[
-                takes("-m --message", Data),
+                takes("-m --message", Text),
                 makes_with("--pathspec-from-file", Read, Reveals),
                 plain(
                     "-u --include-untracked -k --keep-index --no-keep-index -q --quiet -S --staged \

@@ -2,7 +2,7 @@
 
 use super::super::judge::{files, scripts};
 use super::Class::{Reads, Reveals, Runs};
-use super::Role::{Data, Glob, List, Read, Write};
+use super::Role::{Data, Glob, List, Read, Text, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes, takes_named};
 
 /// Where the options come from.
@@ -62,7 +62,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .operands(&[List]),
     program("grep egrep fgrep zgrep zegrep zfgrep", Reads, "searches files for a pattern")
         .options(&[
-            takes("-e --regexp", Data),
+            takes("-e --regexp", Text),
             takes("-f --file --exclude-from", Read),
             takes("--include", Glob),
             takes(
@@ -87,7 +87,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(scripts::pattern_option),
     program("rg", Reads, "searches a folder for a pattern")
         .options(&[
-            takes("-e --regexp", Data),
+            takes("-e --regexp", Text),
             takes("-f --file --ignore-file", Read),
             takes("-g --glob --iglob", Glob),
             takes(
@@ -144,6 +144,14 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                  --version-sort -c -C -m --merge -s --stable -u --unique -z --zero-terminated \
                  --debug",
             ),
+        ])
+        .operands(&[Read]),
+    program("shuf", Reads, "shuffles lines")
+        .options(&[
+            takes("-o --output", Write),
+            takes("--random-source", Read),
+            takes("-n --head-count -i --input-range", Data),
+            plain("-e --echo -r --repeat -z --zero-terminated"),
         ])
         .operands(&[Read]),
     program("uniq", Reads, "drops repeated lines; a second argument is written")

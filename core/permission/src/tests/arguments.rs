@@ -36,6 +36,74 @@ fn a_script_that_is_not_one_plain_line_is_contained() {
 }
 
 #[test]
+fn a_pattern_is_no_program() {
+    assert_contained(&[
+        "awk B*",
+        "awk B* a.txt",
+        "sed s,hi,*, README.md",
+        "sed -e s,hi,*, README.md",
+        "find . -name *",
+        "find . -name $x",
+        "find . -exec ls {} * -ok sh evil.sh \\;",
+        "find . -exec ls \"$x\" -ok sh evil.sh \\;",
+        "find . -exec ls {} ';'* -ok sh evil.sh \\;",
+        "find . -name -del*",
+    ]);
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            (
+                "shopt -s nullglob; awk docs/zz* 'BEGIN{system(\"touch x\")}' README.md",
+                Decision::Ask,
+            ),
+            ("shopt -s nullglob; ls docs/zz*", Decision::Ask),
+            ("shopt -s dotglob globstar", Decision::Ask),
+            ("shopt -u failglob", Decision::Ask),
+            ("bash -O nullglob -c 'ls docs/zz*'", Decision::Ask),
+            ("jq -n 0,e*", Decision::Ask),
+            ("yq 0,e*", Decision::Ask),
+            ("gh issue list --json title --jq 0,e*", Decision::Ask),
+            ("find . -name '*.rs' -exec grep -n foo {} +", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
+fn a_command_is_the_one_that_the_wrapper_runs() {
+    assert_contained(&[
+        "taskset df sh evil.sh",
+        "taskset -a ff sh evil.sh",
+        "taskset -c 0-3 sh evil.sh",
+        "chrt 5 ls",
+        "chrt -o ls 5",
+        "ionice -c3 sh evil.sh",
+        "watch -x sh evil.sh",
+    ]);
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("taskset -p 3 1", Decision::Ask),
+            ("taskset -c 0-3 ls", Decision::Allow),
+            ("taskset 3 ls", Decision::Allow),
+            ("nice -5 ls", Decision::Allow),
+            ("nice -n 5 ls", Decision::Allow),
+            ("ionice -c 3 -n 7 ls", Decision::Allow),
+            ("ls | xargs --process-slot-var PATH ls", Decision::Ask),
+            ("ls | xargs --process-slot-var=PATH ls", Decision::Ask),
+            ("fdfind evil -xsh ls", Decision::Ask),
+            ("fdfind evil --exec=sh ls", Decision::Ask),
+            ("fdfind evil -X=sh ls", Decision::Ask),
+            ("fdfind evil ls -x echo ';' -x sh", Decision::Ask),
+            ("watch -x bash -c 'cat .env'", Decision::Deny),
+            ("watch -n 5 -x bash -c 'awk -f evil.awk'", Decision::Ask),
+            ("watch ls -x '`sh evil.sh`'", Decision::Ask),
+            ("watch -n 5 'ls -l'", Decision::Allow),
+            ("watch -d -x ls -l", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
 fn a_package_manager_runs_the_project_where_it_has_no_such_command() {
     assert_contained(&[
         "yarn prefix",
@@ -63,4 +131,30 @@ fn a_package_manager_runs_the_project_where_it_has_no_such_command() {
             ("pip list", Decision::Allow),
         ],
     );
+}
+
+#[test]
+fn files_that_a_contained_line_overwrites_are_kept_first() {
+    for (line, overwritten) in [
+        ("dd if=/dev/null of=cache/db", "cache/db"),
+        ("cp -t cache src/a.rs", "cache/a.rs"),
+        ("cp src/a.rs --target-directory=cache", "cache/a.rs"),
+        ("mv -t cache src/a.rs", "cache/a.rs"),
+        ("install -t cache src/a.rs", "cache/a.rs"),
+        ("ln -f -t cache src/a.rs", "cache/a.rs"),
+        ("ln -sf a.rs cache/db", "cache/db"),
+        ("ln -f cache/a.rs", "a.rs"),
+        ("truncate -s 0 cache/db", "cache/db"),
+        ("true | tee cache/db", "cache/db"),
+        ("true | sponge cache/db", "cache/db"),
+        ("patch -o cache/db a.txt x.diff", "cache/db"),
+        ("patch cache/db x.diff", "cache/db"),
+        ("sort -o cache/db a.txt", "cache/db"),
+        ("curl -o cache/db https://example.com", "cache/db"),
+        ("wget -O cache/db https://example.com", "cache/db"),
+        ("true > cache/db", "cache/db"),
+    ] {
+        let found = losses::losses(&Call::shell(line), &Context::new("/srv/repo")).overwritten;
+        assert!(found.contains(&format!("/srv/repo/{overwritten}")), "{line}: {found:?}");
+    }
 }
