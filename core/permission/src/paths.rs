@@ -518,7 +518,7 @@ pub(super) fn in_system_folder(path: &str) -> bool {
         "/opt/homebrew/bin",
         "/run/current-system/sw/bin",
     ];
-    path.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+    path.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder.trim_end_matches('/')))
 }
 
 /// Whether the file name pattern `pattern` matches `name`.

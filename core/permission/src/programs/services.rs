@@ -4,7 +4,7 @@ use super::super::judge::{network, tasks, wrappers};
 use super::Class::{
     Administers, Connects, Describes, Fetches, Publishes, Queries, Reveals, Runs, Writes,
 };
-use super::Role::{Data, Read, Write};
+use super::Role::{Data, Read, Refused, Write};
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -131,7 +131,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             program("validate init get", Fetches, "fetches and runs providers")
                 .any_options()
                 .options(&[makes_with("-backend-config -plugin-dir -from-module", Data, Runs)]),
-            program("providers", Queries, "lists providers"),
+            // Its own sub-commands write, or ask servers.
+            program("providers", Queries, "lists providers").operands(&[Refused]),
             program("plan show output console", Reveals, "shows state, which holds secrets")
                 .any_options(),
         ])

@@ -134,6 +134,45 @@ fn a_package_manager_runs_the_project_where_it_has_no_such_command() {
 }
 
 #[test]
+fn an_option_in_place_of_a_value_is_contained() {
+    assert_contained(&[
+        "cargo clean --target --target-dir src --target x86_64-unknown-linux-gnu",
+        "pip list -e --path=site -e --log=.git/hooks/x",
+        "sort -k -o a.txt",
+        "jq --arg -f x . a.json",
+        "tree -Io x .git/hooks/pre-commit",
+        "tree -L2",
+        "shellcheck -a -x a.sh",
+    ]);
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("shellcheck -C .env", Decision::Deny),
+            ("shellcheck -x a.sh", Decision::Allow),
+            ("tree -aL 2", Decision::Allow),
+            ("du -x ~/.ssh", Decision::Ask),
+            ("terraform providers mirror ../out", Decision::Ask),
+            ("terraform providers", Decision::Allow),
+            ("/usr/bin//ls", Decision::Allow),
+            ("shuf -n 5 a.txt", Decision::Allow),
+            ("shuf .env", Decision::Deny),
+            ("grep -e -x a.txt", Decision::Allow),
+            ("rg -n -e --flag src", Decision::Allow),
+            ("git grep -e --flag", Decision::Allow),
+            ("git log -S --flag", Decision::Allow),
+            ("git log --grep -x", Decision::Allow),
+            ("git commit -m '--flag is an option'", Decision::Allow),
+            ("git commit -m '- one'", Decision::Allow),
+            ("gh issue create --title '--flag fails' --body '- one'", Decision::Allow),
+            ("head -n -5 a.txt", Decision::Allow),
+            ("head -c -1k a.txt", Decision::Allow),
+            ("date -d '-1 day'", Decision::Allow),
+            ("cut -d - -f 1 a.txt", Decision::Allow),
+        ],
+    );
+}
+
+#[test]
 fn files_that_a_contained_line_overwrites_are_kept_first() {
     for (line, overwritten) in [
         ("dd if=/dev/null of=cache/db", "cache/db"),
