@@ -184,7 +184,7 @@ impl<'p> OptionReader<'p> {
         if role != Role::Text && looks_like_option(&arg.text) {
             self.parsed.found.push(ArgFinding::PossibleOption(arg));
         }
-        if arg.shape == Shape::Splits && !self.parsed.program.open {
+        if matches!(arg.shape, Shape::Splits | Shape::Pattern) && !self.parsed.program.open {
             self.parsed.found.push(ArgFinding::UnquotedValue);
         }
         if arg.shape == Shape::Pattern {
