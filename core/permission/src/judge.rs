@@ -279,10 +279,16 @@ impl<'c> Judge<'c> {
         if self.context.confined {
             self.seen.secret |= mentions_secret(value.guessed());
         }
-        let finding = environment::judge(name, value, scope);
+        let finding = self.variable(name, value, scope);
         self.seen.steered |= finding.is_some();
         self.consider(finding);
         self.latent_code(value);
+    }
+
+    /// What is found about setting a variable.
+    pub(super) fn variable(&self, name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
+        let is_passed_on = scope == Scope::Shell && self.context.exported.contains(name);
+        environment::judge(name, value, if is_passed_on { Scope::Program } else { scope })
     }
 
     /// Judges substitutions in a value, which a later evaluation may run.
@@ -369,9 +375,13 @@ impl<'c> Judge<'c> {
         if let [only] = args
             && matches!(only.known(), Some("--version" | "--help"))
             && program.class.decision() != Decision::Deny
-            && !programs::LOADS_PROJECT.contains(&name)
         {
             self.commands[at].class = Some(Class::Prints);
+            // Programs that do more than read load the project, or are files of it.
+            if !program.class.is_allowed() {
+                let reason = format!("`{name}` may load the project before it shows help");
+                self.add(Finding::containable(Rule::Program(name.to_owned()), reason));
+            }
             return;
         }
         let parsed = options::parse(program, name, args);

@@ -101,6 +101,8 @@ pub struct Context {
     pub session: Option<CallingSession>,
     /// The branch that is checked out; `None` outside a repository or on none.
     pub git_branch: Option<String>,
+    /// Names of variables that the shell is given, and passes on whatever a line makes of them.
+    pub exported: BTreeSet<String>,
     /// The rules of project and user.
     pub rules: Rules,
     /// The rules of the client that makes the call.
@@ -117,6 +119,7 @@ impl Context {
             places: Places::new(root),
             session: None,
             git_branch: None,
+            exported: BTreeSet::new(),
             rules: Rules::default(),
             client: ClientRules::default(),
             confined: false,

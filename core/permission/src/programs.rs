@@ -62,16 +62,6 @@ pub(super) const TABLES: [Table; 10] = [
     table("system", system::SOURCE, system::TABLE),
 ];
 
-/// Programs that run code of the project before they show their help or their version: settings that are
-/// code, plugins that settings name, wrappers. Sources: pytest 8, Flask 3, tox 4, Alembic 1, nose2 0.15,
-/// Pylint 3, mocha 11, AVA 6, tap 21, RSpec 3, Grunt 1, gulp 5, Nx 20, SCons 4, Waf 2, Rails 8, Bazelisk 1, sbt 1,
-/// pnpm 10, Yarn 4, Poetry 2, PDM 2.
-pub(super) const LOADS_PROJECT: &[&str] = &[
-    "pytest", "py.test", "flask", "tox", "alembic", "nose2", "pylint", "mocha", "ava", "tap",
-    "rspec", "grunt", "gulp", "nx", "scons", "waf", "rails", "bazel", "bazelisk", "sbt", "gradlew",
-    "mvnw", "mage", "pnpm", "yarn", "poetry", "pdm",
-];
-
 /// The entry for a program's name.
 pub(super) fn find(name: &str) -> Option<&'static ProgramEntry> {
     find_row(name).map(|(_, program)| program)

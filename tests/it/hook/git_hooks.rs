@@ -128,7 +128,8 @@ fn git_resumes_and_contacts_nothing_that_was_prepared_in_the_sandbox() {
         &project,
         "mkdir -p .git/remotes && echo \"URL: $PWD/evil\" > .git/remotes/upstream\n",
     );
-    for path in ["rebase-merge", "sequencer", "remotes"] {
+    run_contained(&project, "git rev-parse HEAD > .git/MERGE_AUTOSTASH\n");
+    for path in ["rebase-merge", "sequencer", "remotes", "MERGE_AUTOSTASH"] {
         assert!(!project.path(".git").join(path).exists(), "{path}");
     }
     project.write(".git/remotes/upstream", "URL: ../evil\n");
@@ -184,4 +185,41 @@ fn commits_that_change_hooks_or_configure_agents_are_asked_about() {
     }
     assert_eq!(bash(&project, "git stash apply 2").0, "allow");
     assert_eq!(bash(&project, "git stash apply 1").0, "ask");
+}
+
+#[test]
+fn a_forged_history_brings_no_change_of_what_configures_agents_unasked() {
+    let project = Workspace::git();
+    project.write(".claude/settings.json", "{}\n");
+    project.commit("Start");
+    let commit = |content: &str, message: &str| {
+        project.write(".claude/settings.json", content);
+        project.write("a.txt", message);
+        project.commit(message);
+    };
+    // The branch is clean where it ends, and not before.
+    commit("{ }\n", "Changed");
+    commit("{}\n", "Back");
+    project.git_says(&["branch", "back"]);
+    commit("{ }\n", "Again");
+    project.git_says(&["branch", "again"]);
+    commit("{}\n", "Clean");
+    for (line, decision) in [
+        ("git cherry-pick again", "ask"),
+        ("git cherry-pick back~1", "ask"),
+        ("git cherry-pick back..again", "ask"),
+        ("git revert HEAD", "ask"),
+        ("git merge again", "ask"),
+        ("git rebase back", "ask"),
+        ("git switch back", "allow"),
+        ("git merge back", "allow"),
+        ("git merge --abort", "allow"),
+    ] {
+        assert_eq!(bash(&project, line).0, decision, "{line}");
+    }
+    // The branch was moved, and the files are those of before.
+    project.git_says(&["update-ref", "HEAD", "again"]);
+    for line in ["git merge --abort", "git cherry-pick --abort", "git rebase --skip"] {
+        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    }
 }

@@ -93,9 +93,10 @@ impl From<ConfineError> for CommandError {
     }
 }
 
-/// What in a folder of git says how `--continue` goes on, and where remotes are; programs can be named in
-/// it.
-const RESUMED: [&str; 5] = ["rebase-apply", "rebase-merge", "sequencer", "remotes", "branches"];
+/// What in a folder of git says how `--continue` goes on, what a commit or merge then applies, and where
+/// remotes are.
+const RESUMED: [&str; 6] =
+    ["rebase-apply", "rebase-merge", "sequencer", "MERGE_AUTOSTASH", "remotes", "branches"];
 
 impl Confined {
     /// What commands in the checkout around `folder` may touch, and a new folder for their temporary

@@ -154,6 +154,7 @@ pub fn given(io: &Io, cwd: &str, rules: &GivenRules) -> Loaded {
 fn nothing(io: &Io, cwd: &str) -> Loaded {
     let mut context = Context::new(cwd);
     context.places.user_home = io.env("HOME").map(str::to_owned);
+    context.exported = io.env_all().keys().cloned().collect();
     context.places.ledger_home = io.start().state_home();
     if let Some(home) = io.start().agentize_home() {
         context.places.state_homes.insert(0, home);

@@ -2,7 +2,7 @@
 
 use super::Judge;
 use super::entry::ParsedArgs;
-use crate::environment::{self, Scope};
+use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
 
 /// printf: `-v` names a variable, and its subscript is evaluated.
@@ -149,7 +149,7 @@ pub(crate) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         } else {
             // Without a search path, the shell runs what is in the folder.
             let keeps = parsed.name == "unset" && !matches!(text, "PATH" | "HOME");
-            let finding = environment::judge(text, &Arg::unknown(Shape::Holes), Scope::Shell);
+            let finding = judge.variable(text, &Arg::unknown(Shape::Holes), Scope::Shell);
             judge.consider(finding.filter(|_| !keeps));
         }
     }

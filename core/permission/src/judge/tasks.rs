@@ -187,30 +187,14 @@ pub(crate) fn cargo_packages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// rustfmt: it formats the modules of a file too, and `#[path]` leads anywhere.
-pub(crate) fn rustfmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    if !parsed.has(&["--check"]) {
-        judge.ask_held(parsed, "formats every module of a file, which may be anywhere");
-    }
-}
-
-/// cargo fmt: what stands behind `--` is for rustfmt.
-pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let checks = parsed.args.iter().any(|arg| arg.text == "--check");
-    if !checks {
-        rustfmt(judge, parsed);
-    }
-    if let Some(at) = parsed.args.iter().position(|arg| arg.text == "--") {
-        let program = [Arg::exact("rustfmt")];
-        judge.command(&[&program[..], &parsed.args[at + 1..]].concat(), None);
-    }
-}
-
 /// cargo clean: of another folder than the one that builds write to, everything would be lost.
 pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["--target-dir", "--manifest-path"]) {
-        judge.classified(Class::Deletes, parsed);
+        return judge.classified(Class::Deletes, parsed);
     }
+    let root = judge.places.root.as_ref().unwrap_or(&judge.places.cwd);
+    let target = format!("{root}/target");
+    judge.command(&["rm", "-rf", &target].map(Arg::exact), None);
 }
 
 fn publishes_if(leaves: bool, judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {

@@ -1,13 +1,13 @@
 //! Programs that build, test and check.
 
 use super::super::judge::tasks;
-use super::Class::{Builds, Deletes, NamesCode, Reads, Runs, Writes};
-use super::Role::{Code, Data, Read, Word, Write};
+use super::Class::{Builds, Deletes, NamesCode, Runs, Writes};
+use super::Role::{Code, Data, Word, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of GNU make 4.4, ninja 1.12, cmake 3.31, pytest 8, \
-                                 gcc 14, ruff 0.8, shfmt 3.10";
+                                 gcc 14, shfmt 3.10";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
     program("make gmake", Builds, "builds with the project's makefile")
@@ -141,55 +141,13 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         plain("-x -v -q -s --lf --ff -vv -l --pdb --coverage --run --debug"),
     ])
     .operands(&[Code]),
-    program("ruff", Writes, "checks and formats Python")
-        .options(&[plain("-q --quiet -v --verbose"), takes("--config", Code)])
-        .subcommands(&[
-            program("check format", Writes, "checks and formats Python")
-                .operands(&[Write])
-                .options(&[
-                    takes("--config", Code),
-                    takes("-o --output-file --cache-dir", Write),
-                    takes(
-                        "--select --ignore --extend-select --extend-ignore --output-format \
-                         --target-version --exclude --line-length --fixable --unfixable --range",
-                        Data,
-                    ),
-                    plain(
-                        "--fix --unsafe-fixes --no-fix --diff --check --preview -q --quiet -v \
-                         --verbose --statistics -e --exit-zero -n --no-cache --isolated \
-                         --show-fixes --watch -w --show-files",
-                    ),
-                ]),
-            program("rule version config linter", Reads, "explains itself")
-                .options(&[takes("--output-format", Data), plain("--all")]),
-        ]),
-    program("shellcheck", Reads, "checks shell scripts").operands(&[Read]).options(&[
-        takes(
-            "-e --exclude -f --format -i --include -o --enable -s --shell -S --severity -W \
-             --wiki-link-count",
-            Data,
-        ),
-        attached("-C --color"),
-        takes("-P --source-path --rcfile", Read),
-        // With `-a` it shows lines of files that the script names.
-        plain("-x --external-sources --norc -V --list-optional"),
-    ]),
     program("shfmt", Writes, "formats files").operands(&[Write]).options(&[
         takes("-i --indent -ln --language-dialect", Data),
         plain("-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn"),
     ]),
-    program("rustfmt", Writes, "formats files")
-        .operands(&[Write])
-        .options(&[
-            takes("--edition --color --emit --style-edition", Data),
-            takes("--config-path", Code),
-            makes_with("--config", Data, NamesCode),
-            plain("-l --check -v --verbose -q --quiet"),
-        ])
-        .check(tasks::rustfmt),
     program(
-        "tsc eslint prettier black isort mypy pyright flake8 pylint clang-format clang-tidy \
-         golangci-lint stylelint biome oxlint webpack vite esbuild rollup babel",
+        "tsc eslint prettier black isort mypy pyright flake8 pylint ruff rustfmt shellcheck \
+         clang-format clang-tidy golangci-lint stylelint biome oxlint webpack vite esbuild rollup babel",
         Runs,
         "checks or changes code, with plugins of the project",
     )

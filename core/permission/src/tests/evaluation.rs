@@ -168,3 +168,46 @@ fn nothing_is_removed_unasked_in_a_folder_that_is_not_known() {
         }
     }
 }
+
+#[test]
+fn a_variable_that_the_shell_is_given_reaches_programs() {
+    let mut context = Context::new("/srv/repo");
+    for (line, decision) in [
+        ("RIPGREP_CONFIG_PATH=./rc; rg x README.md", Decision::Allow),
+        ("read -r RIPGREP_CONFIG_PATH <<< rc; rg x README.md", Decision::Allow),
+    ] {
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+    context.exported.insert("RIPGREP_CONFIG_PATH".to_owned());
+    for line in [
+        "RIPGREP_CONFIG_PATH=./rc; rg x README.md",
+        "read -r RIPGREP_CONFIG_PATH <<< rc; rg x README.md",
+    ] {
+        assert_ne!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+    assert_eq!(decide(&Call::shell("x=1; echo $x"), &context).decision, Decision::Allow);
+}
+
+#[test]
+fn help_of_programs_that_load_the_project_and_formatters_are_contained() {
+    for line in [
+        "cargo xtask --help",
+        "flake8 --version",
+        "prettier --version",
+        "poetry run --help",
+        "yarn test --help",
+        "cargo fmt --check",
+        "rustfmt --check src/main.rs",
+        "ruff check",
+    ] {
+        let of = |context: &Context| decide(&Call::shell(line), context).decision;
+        assert_eq!(of(&Context::new("/srv/repo")), Decision::Ask, "{line}");
+        assert_eq!(of(&confined()), Decision::Allow, "{line}");
+    }
+    let mut context = Context::new("/srv/repo");
+    context.places.asks_git = true;
+    let clean = Call::shell("cargo clean");
+    assert_eq!(decide(&clean, &context).decision, Decision::Ask);
+    context.places.unchanged.insert("/srv/repo/target/".to_owned());
+    assert_eq!(decide(&clean, &context).decision, Decision::Allow);
+}

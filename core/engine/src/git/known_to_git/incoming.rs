@@ -4,45 +4,37 @@
 use crate::git::hardened;
 use onloop_agents::confine::OF_AGENTS;
 use onloop_effect::Io;
-use onloop_permission::{Call, Context, Ruling, explain};
+use onloop_permission::{Call, Context, Examined, Ruling, explain};
 use onloop_syntax::{limits, text};
 
-/// What of git shows the changes that come with a revision.
-type Shown = fn(revision: &str) -> Vec<String>;
+/// What a command of git takes over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    /// Files as a revision has them. Where it has them as the current one, a merge leaves them.
+    Files,
+    /// The same, and the changes since a revision anew.
+    FilesAndChanges,
+    /// What revisions changed.
+    Changes,
+    /// A stash, with its index and the files that git did not track.
+    Stash,
+}
 
 /// Commands of git that take over a revision, and the one that they take without a word.
-const TAKES: [(&str, Shown, &str); 9] = [
-    ("git merge", since, "@{upstream}"),
-    ("git rebase", since, "@{upstream}"),
-    ("git cherry-pick", since, "HEAD"),
-    ("git switch", between, "HEAD"),
-    ("git checkout", between, "HEAD"),
-    ("git revert", undone, "HEAD"),
-    ("git stash apply", since, "stash@{0}"),
-    ("git stash branch", since, "stash@{0}"),
-    ("git stash pop", since, "stash@{0}"),
+const TAKES: [(&str, Takes, &str); 9] = [
+    ("git merge", Takes::Files, "@{upstream}"),
+    ("git rebase", Takes::FilesAndChanges, "@{upstream}"),
+    ("git cherry-pick", Takes::Changes, "HEAD"),
+    ("git switch", Takes::Files, "HEAD"),
+    ("git checkout", Takes::Files, "HEAD"),
+    ("git revert", Takes::Changes, "HEAD"),
+    ("git stash apply", Takes::Stash, "stash@{0}"),
+    ("git stash branch", Takes::Stash, "stash@{0}"),
+    ("git stash pop", Takes::Stash, "stash@{0}"),
 ];
 
-/// What a revision changed since it left the current branch.
-fn since(revision: &str) -> Vec<String> {
-    vec!["diff".to_owned(), format!("HEAD...{revision}")]
-}
-
-/// How a revision differs from the current one.
-fn between(revision: &str) -> Vec<String> {
-    ["diff", "HEAD", revision].map(str::to_owned).into()
-}
-
-/// What came with a revision and after it.
-fn undone(revision: &str) -> Vec<String> {
-    vec!["diff".to_owned(), format!("{revision}^"), "HEAD".to_owned()]
-}
-
-/// The files that git did not track, in a stash.
-fn untracked(revision: &str) -> Vec<String> {
-    let words = ["diff-tree", "-r", "--root", "--no-commit-id"].map(str::to_owned);
-    words.into_iter().chain([format!("{revision}^3")]).collect()
-}
+/// Options with which git goes on with what it began, or goes back to the current revision.
+const GOES_ON: [&str; 4] = ["--continue", "--abort", "--skip", "--quit"];
 
 /// Why a person must decide about an allowed call that takes over commits; `None` if they change no
 /// such file.
@@ -66,46 +58,78 @@ pub(super) async fn question(
         said.map(|said| String::from_utf8_lossy(&said).into_owned())
     };
     for command in explain(call, context).commands {
-        let Some((name, changes, default)) = takes(&command.name) else { continue };
-        let named = revisions(&command.words, name);
+        let Some((name, takes, default)) = takes(&command.name) else { continue };
         let mut found = String::new();
-        for word in named {
+        for word in revisions(&command, takes) {
             // Behind a word that is no revision, git takes all for files.
             found += &says(&["rev-parse", "--revs-only"], &[word]).await.unwrap_or_default();
         }
-        let found = found.lines().map(|line| line.trim_start_matches('^')).collect::<Vec<_>>();
-        let found = if found.is_empty() { vec![default] } else { found };
-        for revision in found {
-            let mut shown = vec![changes(revision)];
-            shown.extend(name.starts_with("git stash").then(|| untracked(revision)));
-            for shown in shown {
-                let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-                let words = [&*shown, &["--name-only", "-z", "--no-renames", "--"]];
-                let changed = match says(&words.concat(), &protected).await {
-                    Ok(changed) => changed,
-                    // Without an upstream, a commit before or files that git did not track.
-                    Err(_) if revision == default || shown[0] == "diff-tree" => continue,
-                    Err(_) => return Some(format!("it is not known what `{name}` takes over")),
-                };
-                if let Some(path) = changed.split_terminator('\0').next() {
-                    let path = text::one_line(path);
-                    return Some(format!("`{name}` takes over a change of `{path}`"));
-                }
+        let named: Vec<&str> = found.lines().collect();
+        let named = if named.is_empty() { vec![default] } else { named };
+        let shown = match command.words.iter().any(|word| GOES_ON.contains(&word.as_str())) {
+            true => vec![words(&["diff", "HEAD"])],
+            false => shown(takes, &named),
+        };
+        for shown in shown {
+            let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+            let words = [&*shown, &["--name-only", "-z", "--no-renames", "--"]].concat();
+            let changed = match says(&words, &protected).await {
+                Ok(changed) => changed,
+                // Without an upstream, or files that git did not track, there is nothing to take.
+                Err(_) if named == [default] || shown[0] == "diff-tree" => continue,
+                Err(_) => return Some(format!("it is not known what `{name}` takes over")),
+            };
+            if let Some(path) = changed.split(['\0', '\n']).find(|path| !path.is_empty()) {
+                let path = text::one_line(path);
+                return Some(format!("`{name}` takes over a change of `{path}`"));
             }
         }
     }
     None
 }
 
+/// The questions to git about which files change.
+fn shown(takes: Takes, named: &[&str]) -> Vec<Vec<String>> {
+    const LOG: [&str; 5] = ["-c", "log.showRoot=true", "log", "-m", "--format="];
+    let mut shown = Vec::new();
+    let between = |revision: String| vec!["diff".to_owned(), "HEAD".to_owned(), revision];
+    if takes == Takes::Changes {
+        // A range says itself where to stop.
+        let is_range = named.iter().any(|revision| revision.starts_with('^'));
+        let alone = if is_range { &[][..] } else { &["--no-walk"] };
+        shown.push(words(&[&LOG, alone, named].concat()));
+        return shown;
+    }
+    for revision in named.iter().map(|revision| revision.trim_start_matches('^')) {
+        shown.push(between(revision.to_owned()));
+        match takes {
+            Takes::FilesAndChanges => {
+                shown.push(words(&[&LOG[..], &[&format!("{revision}..HEAD")]].concat()));
+            }
+            Takes::Stash => {
+                shown.extend(["^1", "^2"].map(|parent| between(format!("{revision}{parent}"))));
+                let untracked = format!("{revision}^3");
+                let tree = ["diff-tree", "-r", "--root", "--no-commit-id", &untracked];
+                shown.push(words(&tree));
+            }
+            Takes::Files | Takes::Changes => {}
+        }
+    }
+    shown
+}
+
+fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
 /// The words of a command that may be revisions.
-fn revisions(words: &[String], name: &str) -> Vec<String> {
-    let verb = name.rsplit(' ').next().unwrap_or_default();
-    let operands = words.iter().skip_while(|word| *word != verb).skip(1);
-    let is_stash = name.starts_with("git stash");
+fn revisions(command: &Examined, takes: Takes) -> Vec<String> {
+    let verb = command.name.rsplit(' ').next().unwrap_or_default();
+    let operands = command.words.iter().skip_while(|word| *word != verb).skip(1);
     let operands = operands.filter(|word| *word == "-" || !word.starts_with('-'));
     let revision = |word: &String| match word.as_str() {
         "-" => "@{-1}".to_owned(),
-        digits if is_stash && digits.bytes().all(|b| b.is_ascii_digit()) => {
+        digits if takes == Takes::Stash && digits.bytes().all(|b| b.is_ascii_digit()) => {
             format!("stash@{{{digits}}}")
         }
         word => word.to_owned(),
