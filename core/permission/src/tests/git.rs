@@ -69,3 +69,23 @@ fn an_option_that_makes_harmless_counts_if_nothing_takes_it_back() {
         assert_eq!(found, [takes], "{line}");
     }
 }
+
+#[test]
+fn a_push_to_a_branch_of_releases_asks() {
+    for (branch, decision) in [
+        ("beta", Decision::Ask),
+        ("1.x", Decision::Ask),
+        ("3.0", Decision::Ask),
+        ("v2", Decision::Ask),
+        ("42", Decision::Allow),
+        ("beta-banner", Decision::Allow),
+        ("v2-parser", Decision::Allow),
+    ] {
+        let line = format!("git push origin HEAD:{branch}");
+        assert_eq!(
+            decide(&Call::shell(&line), &Context::new("/srv/repo")).decision,
+            decision,
+            "{line}"
+        );
+    }
+}

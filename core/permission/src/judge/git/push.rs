@@ -181,7 +181,19 @@ pub(crate) fn is_protected(name: &str) -> bool {
     let first = parts.next().unwrap_or_default();
     // `feature/live-search` is about one; `live-eu`, `release/1` and `env/production` are.
     first.split(['-', '_', '.']).any(|word| PROTECTED.contains(&word))
+        || is_of_releases(&name)
         || parts.any(|part| PROTECTED_ANYWHERE.contains(&part))
+}
+
+/// Whether a branch has the name of a version or of one of the channels that versions are released on.
+fn is_of_releases(name: &str) -> bool {
+    const CHANNELS: [&str; 7] = ["alpha", "beta", "rc", "lts", "nightly", "canary", "edge"];
+    let number = name.strip_prefix('v').unwrap_or(name);
+    let is_part = |part: &str| part == "x" || part.bytes().all(|b| b.is_ascii_digit());
+    let is_version = number.starts_with(|c: char| c.is_ascii_digit())
+        && number.split('.').all(is_part)
+        && (number != name || number.contains('.'));
+    is_version || CHANNELS.contains(&name)
 }
 
 /// `42` of `issue-42` and `issue-42-title`.
