@@ -187,6 +187,15 @@ pub(crate) fn cargo_packages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// cargo fmt: what stands behind `--` is for rustfmt.
+pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.classified(parsed.program.class, parsed);
+    if let Some(at) = parsed.args.iter().position(|arg| arg.text == "--") {
+        let program = [Arg::exact("rustfmt")];
+        judge.command(&[&program[..], &parsed.args[at + 1..]].concat(), None);
+    }
+}
+
 /// cargo clean: of another folder than the one that builds write to, everything would be lost.
 pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["--target-dir", "--manifest-path"]) {

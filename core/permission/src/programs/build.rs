@@ -7,7 +7,7 @@ use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of GNU make 4.4, ninja 1.12, cmake 3.31, pytest 8, \
-                                 gcc 14, shfmt 3.10";
+                                 gcc 14, ruff 0.8, shfmt 3.10";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
     program("make gmake", Builds, "builds with the project's makefile")
@@ -141,13 +141,43 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         plain("-x -v -q -s --lf --ff -vv -l --pdb --coverage --run --debug"),
     ])
     .operands(&[Code]),
+    program("ruff", Runs, "checks and formats Python")
+        .options(&[plain("-q --quiet -v --verbose"), takes("--config", Code)])
+        .subcommands(&[
+            program("check format", Runs, "checks and formats Python")
+                .operands(&[Write])
+                .options(&[
+                    takes("--config", Code),
+                    takes("-o --output-file --cache-dir", Write),
+                    takes(
+                        "--select --ignore --extend-select --extend-ignore --output-format \
+                         --target-version --exclude --line-length --fixable --unfixable --range",
+                        Data,
+                    ),
+                    plain(
+                        "--fix --unsafe-fixes --no-fix --diff --check --preview -q --quiet -v \
+                         --verbose --statistics -e --exit-zero -n --no-cache --isolated \
+                         --show-fixes --watch -w --show-files",
+                    ),
+                ]),
+            program("rule version config linter", Runs, "explains itself")
+                .options(&[takes("--output-format", Data), plain("--all")]),
+        ]),
     program("shfmt", Writes, "formats files").operands(&[Write]).options(&[
         takes("-i --indent -ln --language-dialect", Data),
         plain("-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn"),
     ]),
+    program("rustfmt", Runs, "formats files")
+        .operands(&[Write])
+        .options(&[
+            takes("--edition --color --emit --style-edition", Data),
+            takes("--config-path", Code),
+            makes_with("--config", Data, NamesCode),
+            plain("-l --check -v --verbose -q --quiet"),
+        ]),
     program(
-        "tsc eslint prettier black isort mypy pyright flake8 pylint ruff rustfmt shellcheck \
-         clang-format clang-tidy golangci-lint stylelint biome oxlint webpack vite esbuild rollup babel",
+        "tsc eslint prettier black isort mypy pyright flake8 pylint shellcheck clang-format \
+          clang-tidy golangci-lint stylelint biome oxlint webpack vite esbuild rollup babel",
         Runs,
         "checks or changes code, with plugins of the project",
     )

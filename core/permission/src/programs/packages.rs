@@ -48,7 +48,7 @@ const CARGO_COMMANDS: &[ProgramEntry] = &[
     cargo("tree metadata pkgid", Reads, "shows packages").check(tasks::cargo_packages),
     cargo("locate-project verify-project read-manifest", Reads, "shows packages"),
     // A source file outside would be formatted in place.
-    cargo("fmt", Runs, "formats the project").operands(&[Data]),
+    cargo("fmt", Runs, "formats the project").operands(&[Data]).check(tasks::cargo_fmt),
     cargo("version help", Prints, "shows its version"),
     cargo("clean", Writes, "removes what was built").check(tasks::cargo_clean),
     cargo("xtask", Runs, "runs the project's own tasks").check(tasks::task),
