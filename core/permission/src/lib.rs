@@ -103,6 +103,8 @@ pub struct Context {
     pub git_branch: Option<String>,
     /// Names of variables that the shell is given, and passes on whatever a line makes of them.
     pub exported: BTreeSet<String>,
+    /// Names of programs that the shell would find in the checkout.
+    pub replaced: BTreeSet<String>,
     /// The rules of project and user.
     pub rules: Rules,
     /// The rules of the client that makes the call.
@@ -120,6 +122,7 @@ impl Context {
             session: None,
             git_branch: None,
             exported: BTreeSet::new(),
+            replaced: BTreeSet::new(),
             rules: Rules::default(),
             client: ClientRules::default(),
             confined: false,

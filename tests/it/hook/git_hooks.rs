@@ -223,3 +223,57 @@ fn a_forged_history_brings_no_change_of_what_configures_agents_unasked() {
         assert_eq!(bash(&project, line).0, "ask", "{line}");
     }
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_push_goes_where_the_branch_leads() {
+    let project = Workspace::git();
+    project.git_says(&["branch", "topic"]);
+    project.write(".git/refs/heads/feat", "ref: refs/heads/main\n");
+    for (line, decision) in [
+        ("git push origin topic", "allow"),
+        ("git push origin feat", "ask"),
+        ("git push origin HEAD", "ask"),
+    ] {
+        assert_eq!(bash(&project, line).0, decision, "{line}");
+    }
+    project.git_says(&["switch", "-q", "topic"]);
+    assert_eq!(bash(&project, "git push origin HEAD").0, "allow");
+    for head in ["ref:  refs/heads/main\n", "ref:refs/heads/main\n"] {
+        project.write(".git/HEAD", head);
+        assert_eq!(bash(&project, "git push origin HEAD").0, "ask", "{head:?}");
+        assert_eq!(bash(&project, "git push").0, "ask", "{head:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_branch_with_a_new_repository_inside_is_asked_about() {
+    let project = Workspace::git();
+    project.git_says(&["switch", "-q", "-c", "topic"]);
+    let head = project.git_says(&["rev-parse", "HEAD"]);
+    let link = format!("160000,{},nest", head.trim());
+    project.git_says(&["update-index", "--add", "--cacheinfo", &link]);
+    project.git_says(&["commit", "-q", "-m", "Nest"]);
+    project.git_says(&["switch", "-q", "main"]);
+    for line in ["git switch topic", "git merge topic", "git rebase topic"] {
+        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() {
+    let path = format!("./bin:{}", std::env::var("PATH").unwrap());
+    let project = Workspace::git().with_env("PATH", &path);
+    let is_contained = |line: &str| {
+        let said = calls(&project, "s1", line);
+        said["hookSpecificOutput"]["updatedInput"].is_object()
+    };
+    assert!(!is_contained("wc -l README.md"));
+    project.write("bin/wc", "#!/bin/sh\n");
+    assert!(is_contained("wc -l README.md"));
+    assert!(!is_contained("head -1 README.md"));
+    project.write("tests/run.sh", "#!/bin/sh\n");
+    assert!(is_contained("./tests/run.sh"));
+}

@@ -9,6 +9,7 @@ mod folders;
 pub(crate) mod hooks;
 mod incoming;
 mod remotes;
+mod replaced;
 mod staged;
 mod unchanged;
 
@@ -22,6 +23,9 @@ pub async fn look(
     mut ruling: Ruling,
     judge: fn(&Call, &Context) -> Ruling,
 ) -> Ruling {
+    if ruling.decision == Decision::Allow && replaced::learn(io, context, &ruling).await {
+        ruling = judge(call, context);
+    }
     if let Some(path) = entered(io, context, &ruling).await {
         context.places.untrusted_repository = Some(path);
         ruling = judge(call, context);

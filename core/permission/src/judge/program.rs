@@ -43,6 +43,10 @@ impl Judge<'_> {
             return self
                 .add(Finding::ask(Rule::ComputedProgram, format!("`{path}` is not a program")));
         }
+        if self.context.replaced.contains(name) {
+            let reason = format!("`{name}` is a file of the checkout");
+            self.add(Finding::containable(Rule::ProgramFile, reason));
+        }
         match programs::find_row(name) {
             Some((table, program)) => {
                 (self.commands[at].table, self.commands[at].source) = (table.name, table.source);

@@ -179,14 +179,6 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
-/// `cargo metadata` and its kin, where they may fetch.
-pub(crate) fn cargo_packages(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let alone = parsed.name.ends_with(" metadata") && parsed.has(&["--no-deps"]);
-    if !parsed.has(&["--offline", "--frozen"]) && !alone {
-        judge.ask_held(parsed, "may fetch packages; `--offline` helps");
-    }
-}
-
 /// cargo fmt: what stands behind `--` is for rustfmt.
 pub(crate) fn cargo_fmt(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(parsed.program.class, parsed);
@@ -204,6 +196,8 @@ pub(crate) fn cargo_clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let root = judge.places.root.as_ref().unwrap_or(&judge.places.cwd);
     let target = format!("{root}/target");
     judge.command(&["rm", "-rf", &target].map(Arg::exact), None);
+    // A toolchain of the project may do it.
+    judge.classified(Class::Runs, parsed);
 }
 
 fn publishes_if(leaves: bool, judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
@@ -399,14 +393,14 @@ pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Find
     };
     let plain = !path.split('/').any(|part| part == "..");
     let tests = named("tests/") && places.class(path) == PathClass::Repository;
-    // Nobody but the developer can write below these folders.
     let skill = [".claude/skills/", ".claude-plugin/skills/"].iter().any(|folder| {
         inside.strip_prefix(folder).is_some_and(|rest| {
             let mut parts = rest.split('/').skip(1);
             parts.next() == Some("scripts") && rest.ends_with(".sh")
         })
     });
-    if plain && (tests || skill) {
+    // A host with a sandbox runs there what an agent may have written.
+    if plain && (tests || skill) && !places.asks_git {
         return None;
     }
     let reason = format!("`{path}` is a file whose content is not judged");

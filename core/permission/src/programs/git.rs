@@ -30,7 +30,7 @@ const DIFF: &[Flag] = &[
     attached(
         "-U --unified --stat --dirstat --dirstat-by-file -X --cumulative --abbrev -B \
          --break-rewrites -M --find-renames -C --find-copies --word-diff --color-words --color \
-         --color-moved --submodule --ignore-submodules --relative",
+         --color-moved --ignore-submodules --relative",
     ),
     plain(
         "-p -u --patch -s --no-patch -W --function-context --raw --patch-with-raw \

@@ -38,18 +38,15 @@ const fn cargo(names: &'static str, class: super::Class, about: &'static str) ->
 const CARGO_COMMANDS: &[ProgramEntry] = &[
     cargo(
         "build b check c clippy test t bench doc d rustc rustdoc nextest miri fix llvm-cov \
-         expand hack udeps deny audit machete",
+         expand hack udeps deny audit machete tree metadata pkgid locate-project verify-project \
+         read-manifest version help",
         Runs,
         "builds and runs the project",
     )
     .operands(&[Data]),
     cargo("run r", Runs, "builds and runs the project").operands(&[Data]).check(tasks::run_target),
-    // These fetch what a lock file does not have, from where the repository says.
-    cargo("tree metadata pkgid", Reads, "shows packages").check(tasks::cargo_packages),
-    cargo("locate-project verify-project read-manifest", Reads, "shows packages"),
     // A source file outside would be formatted in place.
     cargo("fmt", Runs, "formats the project").operands(&[Data]).check(tasks::cargo_fmt),
-    cargo("version help", Prints, "shows its version"),
     cargo("clean", Writes, "removes what was built").check(tasks::cargo_clean),
     cargo("xtask", Runs, "runs the project's own tasks").check(tasks::task),
     cargo("search info", Fetches, "asks the registry"),
@@ -150,14 +147,9 @@ const fn pip(names: &'static str, class: super::Class, about: &'static str) -> P
     program(names, class, about).more_options(PIP)
 }
 
-const PIP_LISTS: &[ProgramEntry] =
-    &[pip("list show freeze check inspect", Reads, "lists installed packages")];
-
-/// The same by uv, which runs the Python of the project's environment for it.
-const UV_LISTS: &[ProgramEntry] =
-    &[pip("list show freeze check inspect", Runs, "lists installed packages")];
-
 const PIP_COMMANDS: &[ProgramEntry] = &[
+    // The Python of the project's environment does it.
+    pip("list show freeze check inspect", Runs, "lists installed packages"),
     pip("install uninstall wheel sync compile tree", Runs, "installs packages"),
     pip("download index search", Fetches, "asks the registry"),
     pip("config debug cache", Reveals, "shows or changes settings"),
@@ -181,7 +173,7 @@ const PROJECTS: &[ProgramEntry] = &[
     program("run x", Runs, "runs a program of the project").any_options().check(tasks::runner),
     program("pip", Runs, "installs packages")
         .any_options()
-        .more_subcommands(&[UV_LISTS, PIP_COMMANDS])
+        .subcommands(PIP_COMMANDS)
         .otherwise(Runs),
     program("version", Changes, "shows or changes a version").any_options(),
     program("tool", Installs, "installs programs")
@@ -213,10 +205,8 @@ const fn go(names: &'static str, class: super::Class, about: &'static str) -> Pr
 
 const GO_COMMANDS: &[ProgramEntry] = &[
     // `go doc` is a tool of its own, which fills the cache of builds.
-    go("build test vet generate tool list doc", Runs, "builds the project"),
+    go("build test vet generate tool list doc version fmt", Runs, "builds the project"),
     go("run", Runs, "builds and runs the project").check(tasks::run_target),
-    go("version", Prints, "shows its version"),
-    go("fmt", Writes, "formats the project"),
     go("get mod work", Fetches, "changes dependencies"),
     go("env", Describes, "shows settings").options(&[makes("-w", Installs)]),
     go("clean", Deletes, "removes what was built"),
@@ -266,7 +256,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("corepack", Installs, "installs package managers").any_options(),
     program("pip pip3", Runs, "installs packages")
         .more_options(PIP)
-        .more_subcommands(&[PIP_LISTS, PIP_COMMANDS])
+        .subcommands(PIP_COMMANDS)
         .otherwise(Runs),
     program("uv poetry pdm hatch pipenv rye", Runs, "manages a project")
         .any_options()

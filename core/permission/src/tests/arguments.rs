@@ -131,7 +131,7 @@ fn a_package_manager_runs_the_project_where_it_has_no_such_command() {
             ("npm ls", Decision::Allow),
             ("npm explain x", Decision::Allow),
             ("npm help", Decision::Allow),
-            ("pip list", Decision::Allow),
+            ("pip list", Decision::Ask),
         ],
     );
 }

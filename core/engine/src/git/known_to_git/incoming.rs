@@ -70,6 +70,14 @@ pub(super) async fn question(
             true => vec![words(&["diff", "HEAD"])],
             false => shown(takes, &named),
         };
+        let revisions = named.iter().map(|revision| revision.trim_start_matches('^'));
+        for revision in revisions.filter(|_| takes != Takes::Changes) {
+            let raw = ["diff", "--raw", "-z", "--no-renames", "HEAD", revision];
+            let raw = says(&raw, &[]).await.unwrap_or_default();
+            if raw.split('\0').any(is_new_repository) {
+                return Some(format!("`{name}` brings a repository inside, which git then enters"));
+            }
+        }
         for shown in shown {
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
             let words = [&*shown, &["--name-only", "-z", "--no-renames", "--"]].concat();
@@ -86,6 +94,11 @@ pub(super) async fn question(
         }
     }
     None
+}
+
+/// Whether a line of `git diff --raw` is about a repository where none was.
+fn is_new_repository(line: &str) -> bool {
+    line.starts_with(':') && !line.starts_with(":160000 ") && line.get(8..14) == Some("160000")
 }
 
 /// The questions to git about which files change.

@@ -76,6 +76,10 @@ pub(super) async fn question(
             [] => place.target().await,
             refs => place.tag(refs).await,
         };
+        let reason = match reason {
+            None => place.symbolic(refs).await,
+            reason => reason,
+        };
         if reason.is_some() {
             return reason;
         }
@@ -186,6 +190,20 @@ impl Place<'_> {
         let target = self.says(&["rev-parse", "--abbrev-ref", "@{push}"]).await;
         let (_, branch) = target.first()?.split_once('/')?;
         is_protected_branch(branch).then(|| format!("it pushes the protected branch `{branch}`"))
+    }
+
+    /// Where refs without a target lead, if it is a protected branch. A branch may stand for another one.
+    async fn symbolic(&self, refs: &[&str]) -> Option<String> {
+        let refs = if refs.is_empty() { &["HEAD"] } else { refs };
+        for name in refs.iter().filter(|name| !name.contains(':')) {
+            let words = ["rev-parse", "--symbolic-full-name", name.trim_start_matches('+')];
+            let led = self.says(&words).await.into_iter().next().unwrap_or_default();
+            let branch = led.strip_prefix("refs/heads/").unwrap_or(&led);
+            if is_protected_branch(branch) {
+                return Some(format!("it pushes the protected branch `{branch}`"));
+            }
+        }
+        None
     }
 
     /// A file with the name of a secret in a commit of `sources` that no branch of a remote is known to
