@@ -294,7 +294,8 @@ const RECORDING: &[ProgramEntry] = &[
     .check(git::removed),
     program("mv", Updates, "renames tracked files")
         .operands(&[Write])
-        .options(&[plain("-v --verbose -n --dry-run -k --sparse"), makes("-f --force", Deletes)])
+        // With `-k`, what cannot be moved is lost (git 2.47).
+        .options(&[plain("-v --verbose -n --dry-run --sparse"), makes("-f --force -k", Deletes)])
         .check(files::moved),
     program("fetch", Records, "fetches from the project's remotes")
         .options(&[

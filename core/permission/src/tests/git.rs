@@ -89,3 +89,19 @@ fn a_push_to_a_branch_of_releases_asks() {
         );
     }
 }
+
+#[test]
+fn git_mv_that_goes_on_after_errors_is_not_allowed() {
+    for (line, decision) in [
+        ("git mv a b", Decision::Allow),
+        ("git mv -k src x/y", Decision::Ask),
+        ("X=@~/notes.txt; git mv -k -k src $X", Decision::Ask),
+    ] {
+        for confined in [false, true] {
+            let mut context = Context::new("/srv/repo");
+            context.confined = confined;
+            let found = decide(&Call::shell(line), &context).decision;
+            assert_eq!(found, decision, "{line} {confined}");
+        }
+    }
+}
