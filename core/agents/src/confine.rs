@@ -42,12 +42,9 @@ const OF_WORKTREE: [&str; 3] = ["commondir", "gitdir", "config.worktree"];
 
 /// What of a checkout decides what agents and their hosts may do, or is run by them: it must stay as it
 /// is, or a confined command has the next one run without being confined.
-pub const OF_AGENTS: [&str; 40] = [
+pub const OF_AGENTS: [&str; 37] = [
     ".agentize.yaml",
     ".agentize.local.yaml",
-    ".claude/agents",
-    ".claude/commands",
-    ".claude/skills",
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".claude/hooks",
