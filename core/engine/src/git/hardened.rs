@@ -43,9 +43,6 @@ pub(crate) async fn says_with_index(
         "core.fsmonitor=false",
         "-c",
         "core.untrackedCache=false",
-        // Files that an agent wrote may look like one.
-        "-c",
-        "safe.bareRepository=explicit",
     ];
     let mut spec = ProcessSpec::argv(calm.into_iter().chain(words.iter().copied()))
         .in_folder(root)

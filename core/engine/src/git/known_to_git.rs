@@ -26,6 +26,12 @@ pub async fn look(
     if ruling.decision == Decision::Allow && replaced::learn(io, context, &ruling).await {
         ruling = judge(call, context);
     }
+    // Files that an agent wrote may look like a bare repository, which git then uses.
+    let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
+    if checkout::own(io, &folder).await.is_none() && folders::is_repository(io, &folder).await {
+        context.places.is_nested = true;
+        ruling = judge(call, context);
+    }
     if let Some(path) = entered(io, context, &ruling).await {
         context.places.untrusted_repository = Some(path);
         ruling = judge(call, context);
