@@ -151,8 +151,8 @@ fn everyday(confined: bool, wanted: Decision) -> (usize, Vec<String>) {
 
 #[test]
 fn an_honest_day_is_mostly_let_through() {
-    // What is contained asks nobody; without a sandbox half of a day is still let through.
-    for (confined, least_percent) in [(false, 50), (true, 97)] {
+    // Without a sandbox there is no goal; the figure says when it changes.
+    for (confined, least_percent) in [(false, 59), (true, 97)] {
         let (percent, others) = everyday(confined, Decision::Allow);
         let others = others.join("\n");
         assert!(percent >= least_percent, "{percent} % with confined: {confined}\n{others}");

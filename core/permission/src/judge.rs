@@ -57,6 +57,10 @@ pub(super) struct Judge<'c> {
     staged: Vec<Staging>,
 }
 
+/// Programs that print their version without a look at the project. Sources: their manuals; not cargo and
+/// rustc, which rustup may take from a folder of the project.
+const SAY_VERSION: [&str; 6] = ["deno", "node", "npm", "python", "python3", "uv"];
+
 /// One command as it was understood, for explanations and for tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
@@ -378,7 +382,8 @@ impl<'c> Judge<'c> {
         {
             self.commands[at].class = Some(Class::Prints);
             // Programs that do more than read load the project, or are files of it.
-            if !program.class.is_allowed() {
+            let is_version = only.known() == Some("--version");
+            if !program.class.is_allowed() && !(is_version && SAY_VERSION.contains(&name)) {
                 let reason = format!("`{name}` may load the project before it shows help");
                 self.add(Finding::containable(Rule::Program(name.to_owned()), reason));
             }

@@ -93,8 +93,8 @@ impl From<ConfineError> for CommandError {
     }
 }
 
-/// What in a folder of git says how `--continue` goes on, what a commit or merge then applies, and where
-/// remotes are.
+/// What in a folder of git says what `--continue`, a commit or a merge then applies, and where remotes
+/// are.
 const RESUMED: [&str; 6] =
     ["rebase-apply", "rebase-merge", "sequencer", "MERGE_AUTOSTASH", "remotes", "branches"];
 

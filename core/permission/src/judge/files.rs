@@ -51,7 +51,7 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                     judge.seen.lost = true;
                 }
                 let command = &parsed.args[at..end];
-                // One of the words may be `;`, behind which the expression goes on.
+                // One of the words may be `;`, behind which the expression continues.
                 if command.iter().any(becomes_words) {
                     judge.ask_held(parsed, "gets words that are not known and may end its command");
                 }

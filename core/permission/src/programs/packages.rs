@@ -205,8 +205,9 @@ const fn go(names: &'static str, class: super::Class, about: &'static str) -> Pr
 
 const GO_COMMANDS: &[ProgramEntry] = &[
     // `go doc` is a tool of its own, which fills the cache of builds.
-    go("build test vet generate tool list doc version fmt", Runs, "builds the project"),
+    go("build test vet generate tool list doc fmt", Runs, "builds the project"),
     go("run", Runs, "builds and runs the project").check(tasks::run_target),
+    go("version", Prints, "shows its version"),
     go("get mod work", Fetches, "changes dependencies"),
     go("env", Describes, "shows settings").options(&[makes("-w", Installs)]),
     go("clean", Deletes, "removes what was built"),

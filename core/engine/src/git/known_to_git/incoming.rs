@@ -33,8 +33,8 @@ const TAKES: [(&str, Takes, &str); 9] = [
     ("git stash pop", Takes::Stash, "stash@{0}"),
 ];
 
-/// Options with which git goes on with what it began, or goes back to the current revision.
-const GOES_ON: [&str; 4] = ["--continue", "--abort", "--skip", "--quit"];
+/// Options with which git continues what it began, or returns to the current revision.
+const RESUMING: [&str; 4] = ["--continue", "--abort", "--skip", "--quit"];
 
 /// Why a person must decide about an allowed call that takes over commits; `None` if they change no
 /// such file.
@@ -66,7 +66,7 @@ pub(super) async fn question(
         }
         let named: Vec<&str> = found.lines().collect();
         let named = if named.is_empty() { vec![default] } else { named };
-        let shown = match command.words.iter().any(|word| GOES_ON.contains(&word.as_str())) {
+        let shown = match command.words.iter().any(|word| RESUMING.contains(&word.as_str())) {
             true => vec![words(&["diff", "HEAD"])],
             false => shown(takes, &named),
         };
