@@ -382,8 +382,8 @@ impl<'c> Judge<'c> {
         {
             self.commands[at].class = Some(Class::Prints);
             // Programs that do more than read load the project, or are files of it.
-            let is_version = only.known() == Some("--version");
-            if !program.class.is_allowed() && !(is_version && SAY_VERSION.contains(&name)) {
+            let says_version = only.known() == Some("--version") && SAY_VERSION.contains(&name);
+            if !program.class.is_allowed() && !says_version {
                 let reason = format!("`{name}` may load the project before it shows help");
                 self.add(Finding::containable(Rule::Program(name.to_owned()), reason));
             }
