@@ -109,6 +109,13 @@ impl Place {
         FILES.iter().map(|(path, _)| *path).filter(inside).map(str::to_owned).collect()
     }
 
+    /// Takes the secrets out of the checkout.
+    pub(super) fn remove_secrets(&mut self) {
+        for path in SECRETS.iter().filter(|path| path.starts_with("repo/")) {
+            let _ = std::fs::remove_file(self.path(path));
+        }
+    }
+
     /// Makes everything anew.
     pub(super) fn fill(&mut self) {
         for name in ["repo", "home", "outside", "bin", "tmp", "remote.git"] {
