@@ -527,16 +527,26 @@ fn is_compacted(document: &Value) -> bool {
     document["source"] == "compact"
 }
 
-/// `event`, unless it is one of a sub-agent of Claude Code or Codex that would be taken for one of
-/// the conversation, whose name it bears: its prompt comes from an agent, and its end is no stop.
-fn of_conversation(document: &Value, event: HookEvent) -> HookEvent {
-    match event {
+/// The input of Claude Code and Codex with `event`, unless it is one of a sub-agent that would be taken for
+/// one of the conversation, whose name it bears: its prompt comes from an agent, and its end is no stop.
+fn of_conversation(document: &Value, event: HookEvent) -> HookInput {
+    let event = match event {
         HookEvent::Prompt { .. } | HookEvent::Stop(_) | HookEvent::Compacted
             if filled(document, "agent_id").is_some() =>
         {
             HookEvent::Other
         }
         event => event,
+    };
+    let mode = filled(document, "permission_mode").and_then(|mode| mode.parse().ok());
+    HookInput {
+        session: filled(document, "session_id"),
+        cwd: filled(document, "cwd"),
+        transcript: filled(document, "transcript_path"),
+        call_id: filled(document, "tool_use_id"),
+        mode: mode.unwrap_or_default(),
+        event,
+        ..HookInput::default()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::git::{checkout, inner_repositories};
 use onloop_effect::Io;
-use onloop_permission::{Call, Context, Decision, Ruling};
+use onloop_permission::{Call, Context, Decision, Ruling, explain};
 use onloop_syntax::text;
 
 mod folders;
@@ -56,9 +56,11 @@ pub async fn look(
     };
     match staged::learn(io, call, context).await {
         Ok(false) if ruling.decision == Decision::Allow => {
-            let mut reason = remotes::question(io, call, context, &ruling).await;
+            let runs_git = ruling.commands.iter().any(|command| command.name.starts_with("git "));
+            let commands = if runs_git { explain(call, context).commands } else { Vec::new() };
+            let mut reason = remotes::question(io, context, &commands).await;
             if reason.is_none() {
-                reason = incoming::question(io, call, context, &ruling).await;
+                reason = incoming::question(io, context, &commands).await;
             }
             match reason {
                 Some(reason) => asked(ruling, reason),

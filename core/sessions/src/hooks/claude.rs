@@ -40,20 +40,7 @@ pub(super) fn read(document: &Value) -> Result<HookInput, MalformedInput> {
         // Sub-agents end when they end; sessions begin and end without our doing.
         _ => HookEvent::Other,
     };
-    let event = of_conversation(document, event);
-    let session = filled(document, "session_id");
-    let transcript = filled(document, "transcript_path");
-    let (cwd, call_id) = (filled(document, "cwd"), filled(document, "tool_use_id"));
-    let mode = filled(document, "permission_mode").and_then(|mode| mode.parse().ok());
-    Ok(HookInput {
-        session,
-        cwd,
-        transcript,
-        call_id,
-        mode: mode.unwrap_or_default(),
-        event,
-        ..HookInput::default()
-    })
+    Ok(of_conversation(document, event))
 }
 
 /// VS Code names its members in camel case.

@@ -28,7 +28,7 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
         return HookAnswer::Nothing;
     }
     if hook_context.is_asked_by_us() {
-        let ruling = refused_where_nobody_answers(hook_context, ruling).await;
+        let ruling = refused_unless_asked(hook_context, ruling).await;
         return decided(hook_context, call, &ruling).await;
     }
     let ruling = match ruling.decision {
@@ -62,7 +62,7 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
         pending::forget(&hook_context.io, &id).await;
     }
     remember(hook_context, &digest_of(call), &ruling).await;
-    let ruling = refused_where_nobody_answers(hook_context, ruling).await;
+    let ruling = refused_unless_asked(hook_context, ruling).await;
     decided(hook_context, call, &ruling).await
 }
 
@@ -73,8 +73,8 @@ fn is_left_to_the_plan(hook_context: &HookContext, ruling: &Ruling) -> bool {
 }
 
 /// Refuses what a person must decide where the host would not ask one. Claude Code has modes in which
-/// a model answers or nobody does; Codex takes a question for a yes.
-async fn refused_where_nobody_answers(hook_context: &HookContext, ruling: Ruling) -> Ruling {
+/// a model answers or no person is asked; Codex takes a question for a yes.
+async fn refused_unless_asked(hook_context: &HookContext, ruling: Ruling) -> Ruling {
     if ruling.decision != Decision::Ask {
         return ruling;
     }
@@ -89,7 +89,7 @@ async fn refused_where_nobody_answers(hook_context: &HookContext, ruling: Ruling
     }
     let why = match is_codex {
         true => "Codex would run it without asking".to_owned(),
-        false => format!("nobody is asked in the mode `{}`", hook_context.mode.as_str()),
+        false => format!("no person is asked in the mode `{}`", hook_context.mode.as_str()),
     };
     let reason = format!("{}; {why}, so a person has to run or to allow it", ruling.reason);
     Ruling { decision: Decision::Deny, reason, ..ruling }

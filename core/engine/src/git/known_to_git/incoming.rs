@@ -4,7 +4,7 @@
 use crate::git::hardened;
 use onloop_agents::confine::OF_AGENTS;
 use onloop_effect::Io;
-use onloop_permission::{Call, Context, Examined, Ruling, explain};
+use onloop_permission::{Context, Examined};
 use onloop_syntax::{limits, text};
 
 /// What a command of git takes over.
@@ -36,16 +36,11 @@ const TAKES: [(&str, Takes, &str); 9] = [
 /// Options with which git continues what it began, or returns to the current revision.
 const RESUMING: [&str; 4] = ["--continue", "--abort", "--skip", "--quit"];
 
-/// Why a person must decide about an allowed call that takes over commits; `None` if they change no
-/// such file.
-pub(super) async fn question(
-    io: &Io,
-    call: &Call,
-    context: &Context,
-    ruling: &Ruling,
-) -> Option<String> {
+/// Why a person must decide about commands that are allowed and take over commits; `None` if those
+/// change no such file.
+pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) -> Option<String> {
     let takes = |name: &str| TAKES.into_iter().find(|(known, ..)| *known == name);
-    ruling.commands.iter().find(|command| takes(&command.name).is_some())?;
+    commands.iter().find(|command| takes(&command.name).is_some())?;
     let root = context.places.root.as_deref().unwrap_or(&context.places.cwd);
     let hooks = context.places.git_hooks.iter();
     let hooks = hooks.filter_map(|path| path.strip_prefix(root)?.strip_prefix('/'));
@@ -57,10 +52,10 @@ pub(super) async fn question(
         let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
         said.map(|said| String::from_utf8_lossy(&said).into_owned())
     };
-    for command in explain(call, context).commands {
+    for command in commands {
         let Some((name, takes, default)) = takes(&command.name) else { continue };
         let mut found = String::new();
-        for word in revisions(&command, takes) {
+        for word in revisions(command, takes) {
             // Behind a word that is no revision, git takes all for files.
             found += &says(&["rev-parse", "--revs-only"], &[word]).await.unwrap_or_default();
         }

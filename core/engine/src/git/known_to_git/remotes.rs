@@ -3,9 +3,7 @@
 use crate::git::{checkout, hardened};
 use onloop_effect::{Failure, Io};
 use onloop_permission::expand::HOLE;
-use onloop_permission::{
-    Call, Class, Context, Examined, Ruling, explain, is_protected_branch, names_secret,
-};
+use onloop_permission::{Class, Context, Examined, is_protected_branch, names_secret};
 use onloop_syntax::{limits, text};
 
 /// Commands of git that contact a remote.
@@ -40,19 +38,11 @@ const REMOTE_URLS: &str = r"^remote\..*\.url$";
 /// folder says, or a folder of this name.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
 
-/// Why a person must decide about an allowed call that contacts a remote; `None` if git knows of nothing.
-pub(super) async fn question(
-    io: &Io,
-    call: &Call,
-    context: &Context,
-    ruling: &Ruling,
-) -> Option<String> {
+/// Why a person must decide about commands that are allowed and contact a remote; `None` if git knows of
+/// nothing.
+pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) -> Option<String> {
     let reaches = |name: &String| REACH.contains(&name.as_str());
-    if !ruling.commands.iter().any(|command| reaches(&command.name)) {
-        return None;
-    }
     let place = Place { io, folder: &context.places.cwd };
-    let commands = explain(call, context).commands;
     let retargets = commands.iter().any(|command| RETARGET.contains(&command.name.as_str()));
     let makes_folders = commands.iter().any(|command| {
         let only_reads = command.class.is_some_and(Class::only_reads);

@@ -1,8 +1,8 @@
 //! A reader of awk programs that accepts those that only print.
 //!
 //! A name that reaches beyond the input is found wherever it stands, in a string or a pattern as well:
-//! awks do not agree on where these end. Programs of several lines are not read: a statement may go on
-//! behind a line end. Programs with `|`, and those that print and have `>`, are read as tokens.
+//! awks do not agree on where these end. Programs of several lines are not read: a statement may
+//! continue behind a line end. Programs with `|`, and those that print and have `>`, are read as tokens.
 
 /// Names that start programs, read other files, or show the environment.
 const NAMES: [&str; 10] = [
