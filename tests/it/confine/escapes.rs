@@ -14,6 +14,7 @@ use std::process::{Child, Command, Stdio};
 use super::mechanisms;
 use super::place::{Place, SECRET};
 use crate::rounds::sampled;
+use crate::run::wait_until;
 use crate::workspace::program;
 use ways::{CALLS, CHANGES, FURTHER_READS, OBEYED, PLANTED, PLANTED_IN_MAIN, READS};
 
@@ -252,6 +253,44 @@ fn nothing_is_planted_where_an_agent_would_obey_it() {
             assert_eq!(obeyed(), before, "{mechanism}: {line}");
         }
     }
+}
+
+/// A client ends a command that takes too long with all of its descendants.
+#[test]
+fn nothing_stays_planted_where_the_command_is_killed() {
+    const PLANTED: [&str; 3] = [".claude/settings.local.json", ".mcp.json", ".git/rebase-merge"];
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        let line = "mkdir .claude .git/rebase-merge; echo x | tee .claude/settings.local.json .mcp.json; \
+                    touch planted; exec sleep 600";
+        let mut command = place.command(program(), "repo");
+        command.args(["confine", "--with", mechanism, "--", "bash", "-c", line]);
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        wait_until("all is planted", || place.path("repo/planted").exists());
+        let mut killed = vec![child.id().to_string()];
+        killed.extend(descendants(child.id()));
+        killed.reverse();
+        Command::new("kill").arg("-9").args(&killed).status().unwrap();
+        child.wait().unwrap();
+        let is_gone = |name: &&str| !place.path("repo").join(name).exists();
+        wait_until("what was planted is removed", || PLANTED.iter().all(is_gone));
+    }
+}
+
+/// The numbers of all processes below `parent`, those above others first.
+fn descendants(parent: u32) -> Vec<String> {
+    let listed = Command::new("ps").args(["-A", "-o", "pid=,ppid="]).output().unwrap();
+    let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let pairs = listed.lines().filter_map(|line| line.trim().split_once(' '));
+    let pairs: Vec<_> = pairs.map(|(pid, above)| (pid, above.trim())).collect();
+    let mut found = vec![parent.to_string()];
+    let mut at = 0;
+    while let Some(above) = found.get(at).cloned() {
+        let children = pairs.iter().filter(|pair| pair.1 == above);
+        found.extend(children.map(|pair| pair.0.to_owned()));
+        at += 1;
+    }
+    found.split_off(1)
 }
 
 #[test]

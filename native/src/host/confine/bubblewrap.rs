@@ -9,7 +9,7 @@ mod remembered;
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command as OsCommand, Stdio};
@@ -105,6 +105,11 @@ pub(super) struct Wrapped {
 pub(super) struct Status(std::io::PipeReader);
 
 impl Status {
+    /// Is at its end when `bwrap` has ended.
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
     /// Whether the confined program was started. Call it after `bwrap` has ended.
     pub(super) fn was_started(mut self) -> bool {
         let mut said = String::new();

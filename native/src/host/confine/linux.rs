@@ -7,6 +7,7 @@ use onloop_core::effect::{Confinement, Failure, Mechanism, Network, ProcessStatu
 
 use super::bubblewrap::Parts;
 use super::filter::{self, Wanted};
+use super::guard::Guard;
 use super::paths::ConfinedPaths;
 use super::read_only::Snapshot;
 use super::restrict::Restrictions;
@@ -23,6 +24,8 @@ pub(in crate::host) struct Confined {
     status: Option<bubblewrap::Status>,
     egress: Option<Egress>,
     snapshot: Snapshot,
+    /// Repairs if this process does not.
+    _guard: Guard,
     restrictions: Option<Restrictions>,
 }
 
@@ -64,11 +67,13 @@ pub(in crate::host) fn confine(
                 rules,
                 filter,
             };
+            let guard = Guard::start(&snapshot, Some(status.as_fd())).map_err(unguarded)?;
             let confined = Confined {
                 mechanism: Mechanism::Bubblewrap,
                 status: Some(status),
                 egress,
                 snapshot,
+                _guard: guard,
                 restrictions: Some(restrictions),
             };
             Ok((command, confined))
@@ -88,11 +93,13 @@ pub(in crate::host) fn confine(
                 rules,
                 filter,
             };
+            let guard = Guard::start(&snapshot, None).map_err(unguarded)?;
             let confined = Confined {
                 mechanism: Mechanism::Landlock,
                 status: None,
                 egress: None,
                 snapshot,
+                _guard: guard,
                 restrictions: Some(restrictions),
             };
             Ok((command, confined))
@@ -103,6 +110,11 @@ pub(in crate::host) fn confine(
 /// The failure of a proxy that cannot start.
 fn no_way_out(error: io::Error) -> Failure {
     impossible(format_args!("the network of the sandbox: {}", failure::reason(&error)))
+}
+
+/// The failure without a process that puts files back.
+fn unguarded(error: io::Error) -> Failure {
+    impossible(failure::reason(&error))
 }
 
 enum Chosen {
