@@ -255,6 +255,21 @@ fn nothing_is_planted_where_an_agent_would_obey_it() {
     }
 }
 
+#[test]
+fn no_link_stays_where_an_agent_would_look_for_a_folder() {
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        place.confine_in(
+            "wt",
+            &["--with", mechanism],
+            "mkdir own; ln -s own .claude; ln -s own .codex",
+        );
+        for name in [".claude", ".codex"] {
+            assert!(!place.path("wt").join(name).is_symlink(), "{mechanism}: {name}");
+        }
+    }
+}
+
 /// A client ends a command that takes too long with all of its descendants.
 #[test]
 fn nothing_stays_planted_where_the_command_is_killed() {
@@ -344,6 +359,7 @@ fn is_guarded(path: &str) -> bool {
         "modules/sub/config",
         "modules/sub/hooks",
         "objects/info/alternates",
+        "objects/info/commit-graph",
         "packed-refs",
         "logs/evil",
         "refs/heads/evil",

@@ -22,6 +22,9 @@ const LIMIT_FILES: usize = 4_000;
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     before: Vec<(PathBuf, Content)>,
+    /// Folders above them that were missing. A link in place of one would lead to what the program, or
+    /// another one later, writes elsewhere.
+    absent: BTreeSet<PathBuf>,
     /// Writable paths inside the compared ones.
     free: Vec<PathBuf>,
     /// Folders below which no new link is allowed, and the links that were there.
@@ -70,15 +73,18 @@ impl Snapshot {
         let written = rules.there.iter().filter(|rule| rule.reach == Reach::Write);
         let free: Vec<PathBuf> = written.map(|rule| rule.path.clone()).collect();
         let mut budget = Budget::default();
-        let mut before = Vec::new();
+        let (mut before, mut absent) = (Vec::new(), BTreeSet::new());
         for path in paths {
+            let is_absent = |folder: &&Path| folder.symlink_metadata().is_err();
+            let above = path.ancestors().skip(1).take_while(is_absent);
+            absent.extend(above.map(Path::to_owned));
             let content = content(path, &free, &mut budget)
                 .map_err(|error| impossible(format_args!("`{}`: {error}", path.display())))?;
             before.push((path.clone(), content));
         }
         let without_links = rules.without_links.clone();
         let links = links_in(&without_links);
-        Ok(Snapshot { before, free, without_links, links })
+        Ok(Snapshot { before, absent, free, without_links, links })
     }
 
     /// Restores changed paths and returns them. An error does not stop the rest.
@@ -90,10 +96,11 @@ impl Snapshot {
         let (mut changed, mut failed) = (Vec::new(), None);
         // Links first: restored content must not be written through one.
         let now = links_in(&self.without_links);
-        let paths: BTreeSet<&PathBuf> = now.keys().chain(self.links.keys()).collect();
+        let made = self.absent.iter().filter(|folder| folder.is_symlink());
+        let paths: BTreeSet<&PathBuf> = now.keys().chain(self.links.keys()).chain(made).collect();
         for link in paths {
             let before = self.links.get(link);
-            if now.get(link) == before {
+            if now.get(link) == before && !self.absent.contains(link) {
                 continue;
             }
             let shown = link.display().to_string();
@@ -137,14 +144,22 @@ impl Snapshot {
 /// does not write to an existing one.
 fn links_in(folders: &[PathBuf]) -> BTreeMap<PathBuf, PathBuf> {
     let (mut found, mut ahead) = (BTreeMap::new(), folders.to_vec());
+    // Of git: its folder, or that of its objects.
+    let objects: Vec<PathBuf> = folders.iter().map(|git| git.join("objects")).collect();
+    let is_loose = |folder: &Path| {
+        let above = folder.parent();
+        let is_git = |objects: &PathBuf| Some(objects.as_path()) == above;
+        folder.file_name().is_some_and(|name| name.len() == 2)
+            && (objects.iter().any(is_git)
+                || folders.iter().any(|git| git.ends_with("objects") && is_git(git)))
+    };
     while let Some(folder) = ahead.pop() {
         // A link in place of the folder itself.
         if let Ok(target) = fs::read_link(&folder) {
             found.insert(folder, target);
             continue;
         }
-        let is_of_objects = folder.parent().is_some_and(|above| above.ends_with("objects"));
-        let entries = match is_of_objects {
+        let entries = match is_loose(&folder) {
             true => None,
             false => fs::read_dir(&folder).ok(),
         };

@@ -199,6 +199,8 @@ pub(super) const PLANTED_IN_MAIN: &[&str] = &[
     "ln -sf ../../outside/file .git/packed-refs",
     "mkdir -p .git/logs; ln -s ../../../outside/file .git/logs/evil",
     "ln -s ../../../../outside .git/refs/heads/evil",
+    "mkdir -p .git/logs/evil/objects/ab; ln -s ../../../../../outside/file .git/logs/evil/objects/ab/x",
+    "mkdir -p .git/objects/info; ln -sf ../../../../home/.bashrc .git/objects/info/commit-graph",
     "mkdir -p .git/refs/replace; git rev-parse HEAD > .git/refs/replace/$(git rev-parse HEAD^{tree})",
 ];
 
