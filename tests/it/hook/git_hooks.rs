@@ -225,14 +225,73 @@ fn a_forged_history_brings_no_change_of_what_configures_agents_unasked() {
 }
 
 #[test]
+fn a_name_that_git_and_a_reader_take_for_different_commits_hides_no_change() {
+    let project = Workspace::git();
+    project.git_says(&["branch", "clean"]);
+    project.git_says(&["switch", "-q", "-c", "agent"]);
+    project.write(".claude/settings.json", "{}\n");
+    project.commit("Agent");
+    project.git_says(&["switch", "-q", "main"]);
+    // A tag beside a branch, a branch of a remote alone, a name that the line itself makes.
+    project.git_says(&["branch", "both", "agent"]);
+    project.git_says(&["tag", "both", "main"]);
+    project.git_says(&["update-ref", "refs/remotes/origin/there", "agent"]);
+    let ids =
+        ["main", "agent"].map(|name| project.git_says(&["rev-parse", name]).trim().to_owned());
+    project.write(
+        ".git/FETCH_HEAD",
+        &format!("{}\t\tbranch 'a' of x\n{}\t\tbranch 'b' of x\n", ids[0], ids[1]),
+    );
+    for (line, decision) in [
+        ("git switch both", "ask"),
+        ("git switch there", "ask"),
+        ("git merge FETCH_HEAD", "ask"),
+        ("git branch t agent && git merge t", "ask"),
+        ("git branch t agent; git switch t", "ask"),
+        ("git merge -m --abort agent", "ask"),
+        ("git merge --no-ff -m --continue agent", "ask"),
+        ("git branch t clean && git merge t", "allow"),
+        ("git switch clean", "allow"),
+        ("git merge -m --abort clean", "allow"),
+    ] {
+        assert_eq!(bash(&project, line).0, decision, "{line}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_merge_that_moves_files_to_where_agents_look_is_asked_about() {
+    let project = Workspace::git();
+    project.write("own/settings.txt", "a\nb\nc\n");
+    project.commit("Start");
+    project.git_says(&["switch", "-q", "-c", "adds"]);
+    project.write("own/settings.json", "{}\n");
+    project.commit("Add");
+    project.git_says(&["switch", "-q", "-c", "links", "main"]);
+    std::os::unix::fs::symlink("own", project.path(".claude")).unwrap();
+    project.commit("Link");
+    project.git_says(&["switch", "-q", "main"]);
+    assert_eq!(bash(&project, "git merge links").0, "ask");
+    assert_eq!(bash(&project, "git merge adds").0, "allow");
+    // Git follows a folder that was renamed.
+    project.git_says(&["mv", "own", ".claude"]);
+    project.git_says(&["commit", "-q", "-m", "Move"]);
+    assert_eq!(bash(&project, "git merge adds").0, "ask");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_push_goes_where_the_branch_leads() {
     let project = Workspace::git();
     project.git_says(&["branch", "topic"]);
-    project.write(".git/refs/heads/feat", "ref: refs/heads/main\n");
+    for name in ["feat", "hidden"] {
+        project.write(&format!(".git/refs/heads/{name}"), "ref: refs/heads/main\n");
+    }
+    project.write(".git/hidden", &project.git_says(&["rev-parse", "topic"]));
     for (line, decision) in [
         ("git push origin topic", "allow"),
         ("git push origin feat", "ask"),
+        ("git push origin hidden", "ask"),
         ("git push origin HEAD", "ask"),
     ] {
         assert_eq!(bash(&project, line).0, decision, "{line}");

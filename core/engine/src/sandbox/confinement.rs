@@ -120,12 +120,7 @@ impl Confined {
         // checked before it counts.
         let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
         if let Some(checkout) = checkout::own(io, &folder).await {
-            for path in hooks::files(io, &checkout.root).await {
-                // The hooks of husky in `.husky/_` start those in `.husky`.
-                let called = path.strip_suffix("/_").filter(|above| *above != checkout.root);
-                confined.confinement.may_read.extend(called.map(str::to_owned));
-                confined.confinement.may_read.push(path);
-            }
+            confined.confinement.may_read.extend(hooks::files(io, &checkout.root).await);
             let folders = [checkout.common_folder(io).await, checkout.git_folder];
             let resumed =
                 folders.iter().flat_map(|folder| RESUMED.map(|name| format!("{folder}/{name}")));

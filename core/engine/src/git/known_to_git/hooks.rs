@@ -34,6 +34,9 @@ pub(crate) async fn files(io: &Io, root: &str) -> Vec<String> {
         true => found.extend(HOOKS.split(' ').map(|name| format!("{root}/{name}"))),
         false => found.push(folder.clone()),
     }
+    // The hooks of husky in `.husky/_` start those in `.husky`.
+    let called = folder.strip_suffix("/_").filter(|above| *above != root);
+    found.extend(called.map(str::to_owned));
     for name in io.list(&folder).await.unwrap_or_default() {
         let path = format!("{folder}/{name}");
         if io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link) {

@@ -3,9 +3,12 @@
 
 use crate::git::hardened;
 use onloop_agents::confine::OF_AGENTS;
-use onloop_effect::Io;
+use onloop_effect::{Io, is_within};
 use onloop_permission::{Context, Examined};
 use onloop_syntax::{limits, text};
+use std::collections::BTreeSet;
+
+use super::remotes::{revisions, source};
 
 /// What a command of git takes over.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,13 +31,19 @@ const TAKES: [(&str, Takes, &str); 9] = [
     ("git switch", Takes::Files, "HEAD"),
     ("git checkout", Takes::Files, "HEAD"),
     ("git revert", Takes::Changes, "HEAD"),
-    ("git stash apply", Takes::Stash, "stash@{0}"),
-    ("git stash branch", Takes::Stash, "stash@{0}"),
-    ("git stash pop", Takes::Stash, "stash@{0}"),
+    ("git stash apply", Takes::Stash, "refs/stash@{0}"),
+    ("git stash branch", Takes::Stash, "refs/stash@{0}"),
+    ("git stash pop", Takes::Stash, "refs/stash@{0}"),
 ];
 
 /// Options with which git continues what it began, or returns to the current revision.
 const RESUMING: [&str; 4] = ["--continue", "--abort", "--skip", "--quit"];
+
+/// Commands of git that move names: what the line takes over afterwards may be what they name.
+const NAMES: [&str; 4] = ["git branch", "git tag", "git reset", "git fetch"];
+
+/// Folders with files of [`OF_AGENTS`] in which projects keep much else.
+const COMMON: [&str; 2] = [".github", ".vscode"];
 
 /// Why a person must decide about commands that are allowed and take over commits; `None` if those
 /// change no such file.
@@ -44,51 +53,89 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     let root = context.places.root.as_deref().unwrap_or(&context.places.cwd);
     let hooks = context.places.git_hooks.iter();
     let hooks = hooks.filter_map(|path| path.strip_prefix(root)?.strip_prefix('/'));
-    let protected = hooks.chain(OF_AGENTS).map(|path| format!(":(top,literal,icase){path}"));
-    let protected: Vec<String> = protected.collect();
-    let says = async |words: &[&str], paths: &[String]| {
-        let paths = paths.iter().map(String::as_str);
-        let words: Vec<&str> = words.iter().copied().chain(paths).collect();
+    let protected: Vec<&str> = hooks.chain(OF_AGENTS).collect();
+    let above = OF_AGENTS.iter().filter_map(|path| Some(path.rsplit_once('/')?.0));
+    let specs = protected.iter().copied().chain(above);
+    let specs: BTreeSet<String> = specs.map(|path| format!(":(top,literal,icase){path}")).collect();
+    let says = async |words: &[&str], more: &BTreeSet<String>| {
+        let more = more.iter().map(String::as_str);
+        let words: Vec<&str> = words.iter().copied().chain(more).collect();
         let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
         said.map(|said| String::from_utf8_lossy(&said).into_owned())
     };
+    let named_before = commands.iter().filter(|command| NAMES.contains(&command.name.as_str()));
+    let named_before = named_before.flat_map(|command| command.words.iter().skip(2));
+    let named_before: Vec<&str> = named_before.flat_map(|word| revisions(source(word))).collect();
     for command in commands {
         let Some((name, takes, default)) = takes(&command.name) else { continue };
-        let mut found = String::new();
-        for word in revisions(command, takes) {
-            // Behind a word that is no revision, git takes all for files.
-            found += &says(&["rev-parse", "--revs-only"], &[word]).await.unwrap_or_default();
+        let own = own_revisions(command, takes);
+        let mut found = BTreeSet::new();
+        for word in own.iter().map(String::as_str).chain(named_before.iter().copied()) {
+            // It may name several, of which git takes all and tells one.
+            if word.contains("FETCH_HEAD") || word == "--all" {
+                return Some(format!("it is not known what `{name}` takes over"));
+            }
+            // Behind a word that is no revision, git takes all for files. A tag hides a branch.
+            let branch = format!("refs/heads/{word}");
+            let mut ids = String::new();
+            for spelling in [word, &branch] {
+                let words = ["rev-parse", "--quiet", "--revs-only", spelling];
+                ids += &says(&words, &BTreeSet::new()).await.unwrap_or_default();
+            }
+            if ids.is_empty() {
+                let remote = format!("refs/remotes/*/{word}");
+                let words = ["for-each-ref", "--format=%(objectname)", remote.as_str()];
+                ids = says(&words, &BTreeSet::new()).await.unwrap_or_default();
+            }
+            found.extend(ids.lines().map(str::to_owned));
         }
-        let named: Vec<&str> = found.lines().collect();
+        let named: Vec<&str> = found.iter().map(String::as_str).collect();
         let named = if named.is_empty() { vec![default] } else { named };
-        let shown = match command.words.iter().any(|word| RESUMING.contains(&word.as_str())) {
-            true => vec![words(&["diff", "HEAD"])],
-            false => shown(takes, &named),
+        let shown = match own.as_slice() {
+            [only] if RESUMING.contains(&only.as_str()) => vec![words(&["diff", "HEAD"])],
+            _ => shown(takes, &named),
         };
         let revisions = named.iter().map(|revision| revision.trim_start_matches('^'));
         for revision in revisions.filter(|_| takes != Takes::Changes) {
             let raw = ["diff", "--raw", "-z", "--no-renames", "HEAD", revision];
-            let raw = says(&raw, &[]).await.unwrap_or_default();
+            let raw = says(&raw, &BTreeSet::new()).await.unwrap_or_default();
             if raw.split('\0').any(is_new_repository) {
                 return Some(format!("`{name}` brings a repository inside, which git then enters"));
             }
         }
         for shown in shown {
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-            let words = [&*shown, &["--name-only", "-z", "--no-renames", "--"]].concat();
-            let changed = match says(&words, &protected).await {
+            let words = [&*shown, &["--name-status", "-z", "--no-renames", "--"]].concat();
+            let changed = match says(&words, &specs).await {
                 Ok(changed) => changed,
                 // Without an upstream, or files that git did not track, there is nothing to take.
                 Err(_) if named == [default] || shown[0] == "diff-tree" => continue,
                 Err(_) => return Some(format!("it is not known what `{name}` takes over")),
             };
-            if let Some(path) = changed.split(['\0', '\n']).find(|path| !path.is_empty()) {
-                let path = text::one_line(path);
-                return Some(format!("`{name}` takes over a change of `{path}`"));
+            let mut fields = changed.split(['\0', '\n']).filter(|field| !field.is_empty());
+            while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
+                if is_protected(status, path, &protected) {
+                    let path = text::one_line(path);
+                    return Some(format!("`{name}` takes over a change of `{path}`"));
+                }
             }
         }
     }
     None
+}
+
+/// Whether a change is one of a protected path, or may make one: by a link in the place of a folder above
+/// it, or because git puts files into a folder to which others have moved.
+fn is_protected(status: &str, path: &str, protected: &[&str]) -> bool {
+    let path = path.to_lowercase();
+    protected.iter().any(|protected| {
+        let protected = protected.to_lowercase();
+        let folder = protected.rsplit_once('/').map(|(folder, _)| folder);
+        let moves = |folder: &str| {
+            path == folder || status != "M" && !COMMON.contains(&folder) && is_within(&path, folder)
+        };
+        is_within(&path, &protected) || folder.is_some_and(moves)
+    })
 }
 
 /// Whether a line of `git diff --raw` is about a repository where none was.
@@ -130,16 +177,24 @@ fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The words of a command that may be revisions.
-fn revisions(command: &Examined, takes: Takes) -> Vec<String> {
+/// The words of a command that may be revisions, or say how it continues if there is no other one.
+fn own_revisions(command: &Examined, takes: Takes) -> Vec<String> {
     let verb = command.name.rsplit(' ').next().unwrap_or_default();
-    let operands = command.words.iter().skip_while(|word| *word != verb).skip(1);
-    let operands = operands.filter(|word| *word == "-" || !word.starts_with('-'));
+    let words: Vec<&String> =
+        command.words.iter().skip_while(|word| *word != verb).skip(1).collect();
+    if let [only] = words.as_slice()
+        && RESUMING.contains(&only.as_str())
+    {
+        return vec![(*only).clone()];
+    }
+    let operands = words.into_iter().filter(|word| *word == "-" || !word.starts_with('-'));
     let revision = |word: &String| match word.as_str() {
         "-" => "@{-1}".to_owned(),
         digits if takes == Takes::Stash && digits.bytes().all(|b| b.is_ascii_digit()) => {
-            format!("stash@{{{digits}}}")
+            format!("refs/stash@{{{digits}}}")
         }
+        // A file beside the folder of references hides what git itself takes.
+        word if takes == Takes::Stash && word.starts_with("stash") => format!("refs/{word}"),
         word => word.to_owned(),
     };
     operands.map(revision).collect()

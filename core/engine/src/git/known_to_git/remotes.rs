@@ -98,7 +98,7 @@ fn operand(word: &str) -> Option<&str> {
 }
 
 /// What a refspec sends.
-fn source(refspec: &str) -> &str {
+pub(super) fn source(refspec: &str) -> &str {
     let refspec = refspec.strip_prefix('+').unwrap_or(refspec);
     refspec.split(':').next().unwrap_or_default()
 }
@@ -111,7 +111,7 @@ fn may_bring_commits(command: &Examined) -> bool {
 }
 
 /// What may be a revision in a word of git: all that there are if it is not known.
-fn revisions(word: &str) -> Vec<&str> {
+pub(super) fn revisions(word: &str) -> Vec<&str> {
     if word.contains(HOLE) {
         return vec!["--all"];
     }
@@ -186,11 +186,15 @@ impl Place<'_> {
     async fn symbolic(&self, refs: &[&str]) -> Option<String> {
         let refs = if refs.is_empty() { &["HEAD"] } else { refs };
         for name in refs.iter().filter(|name| !name.contains(':')) {
-            let words = ["rev-parse", "--symbolic-full-name", name.trim_start_matches('+')];
-            let led = self.says(&words).await.into_iter().next().unwrap_or_default();
-            let branch = led.strip_prefix("refs/heads/").unwrap_or(&led);
-            if is_protected_branch(branch) {
-                return Some(format!("it pushes the protected branch `{branch}`"));
+            let name = name.trim_start_matches('+');
+            // A tag or a file of this name hides the branch.
+            for spelling in [name.to_owned(), format!("refs/heads/{name}")] {
+                let led = self.says(&["rev-parse", "--symbolic-full-name", &spelling]).await;
+                let led = led.into_iter().next().unwrap_or_default();
+                let branch = led.strip_prefix("refs/heads/").unwrap_or(&led);
+                if is_protected_branch(branch) {
+                    return Some(format!("it pushes the protected branch `{branch}`"));
+                }
             }
         }
         None
