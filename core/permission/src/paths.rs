@@ -17,11 +17,11 @@ use std::sync::{Arc, Mutex};
 pub use below::below;
 pub(super) use below::{goes_up, tidy};
 
-use below::{below_any_case, below_pattern, goes_up_from_link, has_entry, normal};
+use below::{begins_with, below_any_case, below_pattern, goes_up_from_link, has_entry, normal};
 use found::{asks, containable, denies, odd, secret_finding};
 use links::worse;
 pub(super) use places::REBUILT;
-use places::{AUTOMATION, CONTROL, PACKAGES, TEMPORARY};
+use places::{AUTOMATION, CONTROL, MADE_BY_TOOLS, PACKAGES, TEMPORARY};
 
 use super::expand::{Arg, HOLE, Shape};
 use super::verdict::{Decision, Finding, PathRule};
@@ -311,7 +311,7 @@ impl Places {
         {
             return true;
         }
-        let mut entries = CONTROL.iter().chain(AUTOMATION);
+        let mut entries = CONTROL.iter().chain(AUTOMATION).chain(MADE_BY_TOOLS);
         entries.any(|entry| entry.match_indices('/').any(|(at, _)| is_folder(&entry[..at])))
     }
 
@@ -485,10 +485,40 @@ fn inside_repository(inside: &str) -> PathClass {
     if has_entry(inside, CONTROL) {
         return PathClass::Control;
     }
-    if has_entry(inside, AUTOMATION) || places::runs_by_ending(inside) {
+    let runs = has_entry(inside, AUTOMATION) || has_entry(inside, MADE_BY_TOOLS);
+    if runs || places::runs_by_ending(inside) {
         return PathClass::Automation;
     }
     PathClass::Repository
+}
+
+/// The table of files that run by themselves in a checkout and that no tool writes in its own work.
+/// `name*` is every name that begins so.
+pub fn automation() -> impl Iterator<Item = &'static str> {
+    AUTOMATION.iter().copied()
+}
+
+/// Whether a path below the top of a checkout is in [`automation`].
+pub fn runs_by_itself(inside: &str) -> bool {
+    let inside = inside.to_lowercase();
+    automation().any(|entry| begins_with(&inside, entry)) || places::runs_by_ending(&inside)
+}
+
+/// Whether a path below the top of a checkout configures agents, and no run of onloop writes it.
+pub fn configures_agents(inside: &str) -> bool {
+    let inside = inside.to_lowercase();
+    controls().any(|entry| begins_with(&inside, entry))
+}
+
+/// Whether paths of these two kinds may lie in a folder below the top of a checkout.
+pub fn may_hold_guarded(folder: &str) -> bool {
+    let folder = folder.to_lowercase();
+    let is_in = |entry: &str| entry.strip_prefix(&folder).is_some_and(|rest| rest.starts_with('/'));
+    automation().chain(controls()).any(is_in)
+}
+
+fn controls() -> impl Iterator<Item = &'static str> {
+    CONTROL.iter().copied().filter(|entry| !entry.starts_with(".ai/"))
 }
 
 /// Whether a path in the folder of git is its settings, or that folder itself.

@@ -256,6 +256,40 @@ fn nothing_is_planted_where_an_agent_would_obey_it() {
 }
 
 #[test]
+fn files_that_run_by_themselves_stay_as_they_are() {
+    const NEW: [&str; 9] = [
+        ".npmrc",
+        ".vscode/tasks.json",
+        ".claude/skills/a.md",
+        ".husky.d/pre-push",
+        ".github/workflows/new.yml",
+        ".lintstagedrc.json",
+        "Procfile",
+        "own.code-workspace",
+        "Directory.Build.props",
+    ];
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        place.write("wt/.github/workflows/ci.yml", "as it was\n");
+        place.write("wt/Jenkinsfile", "as it was\n");
+        let line = "mkdir -p .vscode .claude/skills .husky.d .github/workflows node_modules/.bin\n\
+            for file in \"$@\" .github/workflows/ci.yml Jenkinsfile node_modules/.bin/a src; do echo x > $file; done";
+        let words = [&["confine", "--with", mechanism, "--", "bash", "-c", line, "sh"], &NEW[..]];
+        let run = place.onloop("wt", &words.concat());
+        let stays = NEW.iter().filter(|name| place.path("wt").join(name).exists());
+        assert_eq!(stays.collect::<Vec<_>>(), Vec::<&&str>::new(), "{mechanism}: {}", run.stderr);
+        for name in [".github/workflows/ci.yml", "Jenkinsfile"] {
+            assert_eq!(place.read(&format!("wt/{name}")), "as it was\n", "{mechanism}: {name}");
+        }
+        assert!(run.stderr.contains("Procfile"), "{mechanism}: {}", run.stderr);
+        // What package managers and people write.
+        for name in ["node_modules/.bin/a", "src"] {
+            assert_eq!(place.read(&format!("wt/{name}")), "x\n", "{mechanism}: {name}");
+        }
+    }
+}
+
+#[test]
 fn no_link_stays_where_an_agent_would_look_for_a_folder() {
     for mechanism in mechanisms() {
         let place = Place::new();

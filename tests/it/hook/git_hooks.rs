@@ -329,10 +329,13 @@ fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() 
         let said = calls(&project, "s1", line);
         said["hookSpecificOutput"]["updatedInput"].is_object()
     };
-    assert!(!is_contained("wc -l README.md"));
-    project.write("bin/wc", "#!/bin/sh\n");
-    assert!(is_contained("wc -l README.md"));
-    assert!(!is_contained("head -1 README.md"));
+    assert!(!is_contained("nl README.md"));
+    project.write("bin/nl", "#!/bin/sh\n");
+    assert!(is_contained("nl README.md"));
+    assert!(!is_contained("tac README.md"));
+    // `zcat` is a script that starts it.
+    project.write("bin/gzip", "#!/bin/sh\n");
+    assert!(is_contained("zcat a.gz") && is_contained("tac README.md"));
     project.write("tests/run.sh", "#!/bin/sh\n");
     assert!(is_contained("./tests/run.sh"));
 }

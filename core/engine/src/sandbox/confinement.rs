@@ -7,6 +7,7 @@ mod tools;
 use crate::error::CommandError;
 use crate::git::checkout;
 use crate::git::known_to_git::hooks;
+use crate::sandbox::automation::Automation;
 use crate::sandbox::network::{NAMES_NEED, NamesRefused, NetworkRequest};
 use crate::state::config;
 use git::{environment_files, git_place};
@@ -35,6 +36,8 @@ pub struct Confined {
     homes: Vec<String>,
     /// Variables that lead tools to folders that one process has for itself, or that all share.
     moved: Vec<(&'static str, String)>,
+    /// What stays as it is in the checkout of a person.
+    automation: Option<Automation>,
 }
 
 /// The folders for temporary files of several confined processes.
@@ -119,7 +122,12 @@ impl Confined {
         // Git would run them after the command, unconfined. A run may change them: its work is
         // checked before it counts.
         let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
-        if let Some(checkout) = checkout::own(io, &folder).await {
+        let checkout = checkout::own(io, &folder).await;
+        let top = checkout.as_ref().map_or(&folder, |checkout| &checkout.root);
+        let automation = Automation::find(io, top).await;
+        confined.confinement.may_read.extend(automation.paths());
+        confined.automation = Some(automation);
+        if let Some(checkout) = checkout {
             confined.confinement.may_read.extend(hooks::files(io, &checkout.root).await);
             let folders = [checkout.common_folder(io).await, checkout.git_folder];
             let resumed =
@@ -159,8 +167,16 @@ impl Confined {
         let registries = registry_names(variables, &found.remotes);
         let (temporary, homes) = (context.temporary.clone(), context.homes);
         let caches = caches.iter().map(|path| below_home(&homes, path)).collect();
-        let mut confined =
-            Confined { confinement, network, caches, registries, temporary, homes, moved };
+        let mut confined = Confined {
+            confinement,
+            network,
+            caches,
+            registries,
+            temporary,
+            homes,
+            moved,
+            automation: None,
+        };
         confined.add(io, &Needs::default());
         if let Some(text) = gitconfig {
             let path = write(".gitconfig", text.into_bytes()).await?;
@@ -234,8 +250,16 @@ impl Confined {
         ))
     }
 
-    /// Removes the temporary files.
+    /// Removes the temporary files, and files in the checkout of a person that would run by themselves.
     pub async fn remove(self, io: &Io) {
+        if let Some(automation) = &self.automation {
+            for path in automation.remove_new(io).await {
+                io.note(format!(
+                    "warning: removed what was made at `{path}`, because it runs by itself"
+                ))
+                .await;
+            }
+        }
         // They are in a folder that systems clear out.
         let _ = io.remove(&self.temporary).await;
     }

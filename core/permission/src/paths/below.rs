@@ -19,7 +19,7 @@ pub(super) fn has_entry(path: &str, entries: &[&str]) -> bool {
 }
 
 /// Whether `path` is `entry` or below it; `name*` is every name that begins so.
-fn begins_with(path: &str, entry: &str) -> bool {
+pub(super) fn begins_with(path: &str, entry: &str) -> bool {
     match entry.strip_suffix('*') {
         Some(begin) => path.starts_with(begin),
         None => below(path, entry).is_some(),
