@@ -240,7 +240,7 @@ fn a_name_that_git_and_a_reader_take_for_different_commits_hides_no_change() {
         ["main", "agent"].map(|name| project.git_says(&["rev-parse", name]).trim().to_owned());
     project.write(
         ".git/FETCH_HEAD",
-        &format!("{}\t\tbranch 'a' of x\n{}\t\tbranch 'b' of x\n", ids[0], ids[1]),
+        format!("{}\t\tbranch 'a' of x\n{}\t\tbranch 'b' of x\n", ids[0], ids[1]),
     );
     for (line, decision) in [
         ("git switch both", "ask"),
@@ -287,7 +287,7 @@ fn a_push_goes_where_the_branch_leads() {
     for name in ["feat", "hidden"] {
         project.write(&format!(".git/refs/heads/{name}"), "ref: refs/heads/main\n");
     }
-    project.write(".git/hidden", &project.git_says(&["rev-parse", "topic"]));
+    project.write(".git/hidden", project.git_says(&["rev-parse", "topic"]));
     for (line, decision) in [
         ("git push origin topic", "allow"),
         ("git push origin feat", "ask"),
