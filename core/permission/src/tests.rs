@@ -3,6 +3,7 @@ mod evaluation;
 mod git;
 mod lines;
 mod rules;
+mod shells;
 mod tools;
 
 use super::judge::entry::{ProgramEntry, words};

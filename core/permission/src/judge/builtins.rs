@@ -70,6 +70,10 @@ pub(super) fn keeps_secret(name: &str, args: &[Arg]) -> bool {
         }
 }
 
+/// Names of options of the shell that do not change what later commands mean.
+pub(super) const SHELL_OPTIONS: [&str; 7] =
+    ["pipefail", "errexit", "nounset", "xtrace", "verbose", "noglob", "noclobber"];
+
 /// set: options that are known not to change what later commands mean.
 pub(crate) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args.iter();
@@ -88,9 +92,7 @@ pub(crate) fn set(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         if letters.ends_with('o') {
             let option = args.next().and_then(Arg::known).unwrap_or_default();
             judge.seen.traces |= option == "xtrace";
-            harmless &=
-                ["pipefail", "errexit", "nounset", "xtrace", "verbose", "noglob", "noclobber"]
-                    .contains(&option);
+            harmless &= SHELL_OPTIONS.contains(&option);
         }
     }
     if !harmless {

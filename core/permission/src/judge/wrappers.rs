@@ -1,7 +1,7 @@
 //! Commands that run other commands: what they run is judged as if it stood alone.
 
 use super::entry::{ParsedArgs, Role, lists};
-use super::{Judge, files, tasks};
+use super::{Judge, builtins, files, tasks};
 use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
 use crate::paths::{Access, PathClass, file_name};
@@ -297,44 +297,85 @@ pub(crate) fn privileged(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.guessed_command(parsed.behind_options());
 }
 
+/// The options of a shell, as bash reads them.
+#[derive(Default)]
+struct ShellOptions<'p> {
+    /// Whether the first operand is code, or else the standard input whatever operands there are.
+    takes_code: bool,
+    reads_input: bool,
+    /// Whether an option does more than the ordinary ones.
+    odd: bool,
+    /// Whether it is not certain where the options end.
+    unread: bool,
+    operand: Option<&'p Arg>,
+}
+
+impl<'p> ShellOptions<'p> {
+    fn read(judge: &mut Judge<'_>, args: &'p [Arg]) -> Self {
+        const PLAIN: [&str; 4] = ["--noprofile", "--norc", "--posix", "--login"];
+        const LETTERS: &[u8] = b"abcefhiklmnoprstuvxBCDEHPT";
+        let mut options = ShellOptions::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let Some(letters) = arg.known().and_then(|text| text.strip_prefix(['-', '+'])) else {
+                options.unread |= arg.may_be_option();
+                options.operand = Some(arg);
+                break;
+            };
+            if matches!(arg.text.as_str(), "-" | "--") {
+                options.operand = args.next();
+                break;
+            }
+            if PLAIN.contains(&arg.text.as_str()) {
+                continue;
+            }
+            // Shells differ on `+c`, and on a name directly behind `o`.
+            let differs = arg.text.starts_with('+') && letters.contains(['c', 's'])
+                || letters.find('o').is_some_and(|at| at + 1 < letters.len());
+            if differs || !letters.bytes().all(|b| LETTERS.contains(&b)) {
+                options.unread = true;
+            } else {
+                options.takes_code |= letters.contains('c');
+                options.reads_input |= letters.contains('s');
+            }
+            options.odd |= !letters.bytes().all(|b| b"celuxos".contains(&b));
+            judge.seen.traces |= letters.contains('x');
+            if letters.ends_with('o') {
+                let name = args.next().and_then(Arg::known).unwrap_or_default();
+                judge.seen.traces |= name == "xtrace";
+                options.odd |= !builtins::SHELL_OPTIONS.contains(&name);
+            }
+        }
+        options.odd |= options.unread;
+        options
+    }
+}
+
 /// sh, bash and other shells: code in an argument or on the standard input is judged, a file
 /// or a terminal is not.
 pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    const PLAIN: [&str; 6] = ["--noprofile", "--norc", "--posix", "--login", "-o", "pipefail"];
     let posix = matches!(parsed.name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "mksh");
-    let mut args = parsed.args.iter();
-    let mut takes_code = false;
-    let mut reads_input = false;
-    let mut odd = !posix;
-    let mut operand = None;
-    for arg in args.by_ref() {
-        let text = arg.text.as_str();
-        let letters = text.strip_prefix(['-', '+']).filter(|l| !l.starts_with('-'));
-        match letters {
-            _ if PLAIN.contains(&text) => {}
-            Some(letters) if arg.known().is_some() && !letters.is_empty() => {
-                takes_code |= letters.contains('c') && text.starts_with('-');
-                reads_input |= letters.contains('s') && text.starts_with('-');
-                odd |= !letters.bytes().all(|b| b"celuxos".contains(&b));
-                judge.seen.traces |= letters.contains('x');
-            }
-            _ => {
-                operand = Some(arg);
-                break;
-            }
+    let options = ShellOptions::read(judge, parsed.args);
+    let stdin = judge.standard.take();
+    judge.seen.unseen |= options.reads_input && stdin.is_none();
+    let odd = options.odd || !posix;
+    if odd {
+        // Any word may be the code.
+        for word in parsed.args.iter().chain(&stdin) {
+            judge.guessed_code(word.guessed());
         }
     }
-    let stdin = judge.standard.take();
-    judge.seen.unseen |= reads_input && stdin.is_none();
     // Others understand more than dash does, and `sh` may be dash.
     let is_posix_only = matches!(parsed.name, "sh" | "dash" | "ash");
-    let code = match (takes_code, operand, stdin) {
+    let operand = options.operand.filter(|_| options.takes_code || !options.reads_input);
+    let code = match (options.takes_code, operand, stdin) {
         (true, Some(code), _) => Some(code.clone()),
         (false, None, Some(text)) => Some(text),
         (false, Some(file), _) => {
             // `busybox rm`, and scripts: the rest may be a command.
             judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
             let containable = posix
+                && !options.unread
                 && file.known().is_some_and(|path| {
                     judge.places.is_inside(path) && !tasks::leaves_the_machine(file_name(path))
                 });
@@ -350,10 +391,7 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     match code {
         Some(code) if !odd => judge.in_shell(is_posix_only, |judge| judge.code_argument(&code)),
-        Some(code) => {
-            judge.ask(parsed, Class::Runs.sentence());
-            judge.guessed_code(code.guessed());
-        }
+        Some(_) => judge.ask(parsed, Class::Runs.sentence()),
         None => {
             judge.seen.unseen = true;
             judge.ask(parsed, Class::Runs.sentence());
