@@ -103,6 +103,7 @@ impl ShellReader<'_> {
         while self.peek().is_some_and(|b| b.is_ascii_digit()) {
             self.position += 1;
         }
+        let digits = self.position - number;
         let is_input = match &self.text[number..self.position] {
             "" => named.is_none() && self.peek() == Some(b'<'),
             digits => digits.bytes().all(|b| b == b'0'),
@@ -122,6 +123,8 @@ impl ShellReader<'_> {
             self.position = start;
             return Ok(false);
         };
+        // To others, `&` ends the command, and braces and more than one digit are words.
+        self.script.only_bash |= self.text[start..].starts_with(['&', '{']) || digits > 1;
         // The shell writes the number of the descriptor to the variable.
         self.script.volatile.extend(named);
         self.skip_blanks();

@@ -64,3 +64,20 @@ fn code_is_judged_whatever_options_of_the_shell_stand_before_it() {
         ],
     );
 }
+
+#[test]
+fn a_redirection_that_only_bash_reads_as_one_asks_in_code_for_sh() {
+    for redirection in ["&>", "&>>", "10>", "{fd}>", "11<", "{fd}<"] {
+        let line = format!("cd src {redirection}a && ls");
+        assert_decisions(
+            &confined(),
+            &[
+                (&format!("sh -c '{line}'"), Decision::Ask),
+                (&format!("bash -c '{line}'"), Decision::Allow),
+                (&line, Decision::Allow),
+            ],
+        );
+    }
+    let line = "sh -c 'ls >a 2>&1 3>b <c 2>>d'";
+    assert_decisions(&Context::new("/srv/repo"), &[(line, Decision::Allow)]);
+}
