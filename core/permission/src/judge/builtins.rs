@@ -4,11 +4,34 @@ use super::Judge;
 use super::entry::ParsedArgs;
 use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
+use crate::verdict::Decision;
 
-/// printf: `-v` names a variable, and its subscript is evaluated.
+/// printf: `-v` names a variable, whose subscript is evaluated, and `%n` writes the one that an argument names.
 pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const WRITES: &str = "may write a variable";
     if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {
-        judge.ask_held(parsed, "may write a variable");
+        return judge.ask_held(parsed, WRITES);
+    }
+    let writes = match behind_dashes(parsed.args) {
+        [] => false,
+        [format] => matches!(format.shape, Shape::Splits | Shape::Pattern),
+        [format, ..] => format.known().is_none_or(|format| {
+            let flags = |c: char| "#'-+ $*.hjlLqtz".contains(c) || c.is_ascii_digit();
+            let format = format.replace("%%", "");
+            format.split('%').skip(1).any(|rest| rest.trim_start_matches(flags).starts_with('n'))
+        }),
+    };
+    if writes {
+        judge.seen.steered = true;
+        judge.about(parsed, Decision::Ask, true, WRITES);
+    }
+}
+
+/// The arguments without a `--` in front.
+pub(super) fn behind_dashes(args: &[Arg]) -> &[Arg] {
+    match args {
+        [first, rest @ ..] if first.text == "--" => rest,
+        args => args,
     }
 }
 

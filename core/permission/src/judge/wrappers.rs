@@ -1,7 +1,8 @@
 //! Commands that run other commands: what they run is judged as if it stood alone.
 
+use super::builtins::{self, behind_dashes};
 use super::entry::{ParsedArgs, Role, lists};
-use super::{Judge, builtins, files, tasks};
+use super::{Judge, files, tasks};
 use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
 use crate::paths::{Access, PathClass, file_name};
@@ -46,14 +47,6 @@ pub(crate) fn trap(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         && let Some(code) = behind_dashes(parsed.args).first()
     {
         judge.code_argument(code);
-    }
-}
-
-/// The arguments without a `--` in front.
-fn behind_dashes(args: &[Arg]) -> &[Arg] {
-    match args {
-        [first, rest @ ..] if first.text == "--" => rest,
-        args => args,
     }
 }
 

@@ -81,3 +81,32 @@ fn a_redirection_that_only_bash_reads_as_one_asks_in_code_for_sh() {
     let line = "sh -c 'ls >a 2>&1 3>b <c 2>>d'";
     assert_decisions(&Context::new("/srv/repo"), &[(line, Decision::Allow)]);
 }
+
+#[test]
+fn a_format_that_may_write_a_variable_is_contained() {
+    for line in [
+        "printf 'abc%n' PATH; ls",
+        "printf '%% %-3.2ln' PATH",
+        "printf '%%%n' PATH",
+        "printf '%1$n' PATH",
+        "printf -- '%n' PATH",
+        "printf \"a$x\" PATH",
+        "printf -- \"$x\" PATH",
+        "printf -- a$x",
+        "printf a*.rs",
+    ] {
+        assert_decisions(&Context::new("/srv/repo"), &[(line, Decision::Ask)]);
+        assert_decisions(&confined(), &[(line, Decision::Allow)]);
+    }
+    assert_decisions(&confined(), &[("printf '%n' PATH; git fetch", Decision::Ask)]);
+    for line in [
+        "printf '100%%\\n' a",
+        "printf '%s\\n' \"$x\"",
+        "printf -- '%-10s|%5.1f%%\\n' a 1",
+        "printf '%(%H)T\\n' -1",
+        "printf \"done: $x\\n\"",
+        "printf '%%n' PATH",
+    ] {
+        assert_decisions(&Context::new("/srv/repo"), &[(line, Decision::Allow)]);
+    }
+}
