@@ -48,7 +48,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(folder::judge),
     program("eval", Wraps, "runs its arguments as a command").any_options().check(wrappers::eval),
     program("exec", Wraps, "replaces the shell by a command")
-        .options(&[takes("-a", Data), plain("-c -l")])
+        // By the name that it is given, a program may do something else than its entry says.
+        .options(&[makes_with("-a", Data, Runs), plain("-c -l")])
         .operands(&[Command]),
     program("command builtin", Wraps, "runs a command without looking for functions")
         .options(&[plain("-p"), makes("-v -V", Prints)])
