@@ -340,6 +340,13 @@ pub(crate) fn diff(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// Programs of binutils: any word behind `@` is a file of further arguments.
+pub(crate) fn arguments_file(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.args.iter().any(|arg| arg.text.starts_with('@') || arg.opaque_start()) {
+        judge.ask_held(parsed, "may take more arguments from a file");
+    }
+}
+
 /// dd: `of=` is written.
 pub(crate) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Changes, parsed);

@@ -300,7 +300,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
             plain("-a --all -d --data -f --print-file-name -o -w --include-all-whitespace"),
         ])
-        .operands(&[Read]),
+        .operands(&[Read])
+        .check(files::arguments_file),
     program("jq gojq jaq", Reads, "queries JSON")
         .options(&[
             takes("--indent", Data),
