@@ -5,7 +5,7 @@ use super::Class::{
     Changes, Deletes, Describes, Fetches, Installs, NamesCode, Prints, Publishes, Reads, Reveals,
     Runs, Writes,
 };
-use super::Role::{Code, Data, Read, Write};
+use super::Role::{Code, Data, Read, Word, Write};
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -113,7 +113,8 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
 /// Commands that only npm has by all of these names.
 const NPM_LISTS: &[ProgramEntry] = &[
     npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages"),
-    npm("help", Prints, "helps"),
+    // A manual may include files, and a topic with a slash is a path.
+    npm("help", Reads, "helps").operands(&[Word]),
 ];
 
 /// The others run the script of such a name, hooks that the workspace names (pnpm), or the program that
@@ -223,7 +224,9 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("rustup", Installs, "manages toolchains")
         .options(&[plain("-q --quiet -v --verbose")])
         .subcommands(&[
-            program("show which check", Reads, "shows toolchains")
+            // It runs the compiler of the toolchain, whose folder the project may name.
+            program("show", Runs, "shows toolchains").any_options(),
+            program("which check", Reads, "shows toolchains")
                 .options(&[plain("-v --verbose")]),
             program("toolchain target component", Installs, "manages toolchains")
                 .subcommands(&[program("list", Reads, "lists toolchains").options(&[

@@ -110,3 +110,32 @@ fn a_format_that_may_write_a_variable_is_contained() {
         assert_decisions(&Context::new("/srv/repo"), &[(line, Decision::Allow)]);
     }
 }
+
+#[test]
+fn what_a_program_takes_from_names_and_files_of_the_project_is_contained() {
+    for line in [
+        "rustup show active-toolchain -v",
+        "rustup show",
+        "npm help x/../../evil",
+        "npm help \"$x\"",
+        "strings @list",
+        "strings -n @list README.md",
+        "strings -n 4 README.md @list",
+    ] {
+        assert_decisions(&Context::new("/srv/repo"), &[(line, Decision::Ask)]);
+        assert_decisions(&confined(), &[(line, Decision::Allow)]);
+    }
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("exec -a cargo rustup check", Decision::Ask),
+            ("exec -axz xzcat notes.txt", Decision::Ask),
+            ("exec -ca git-apply git status", Decision::Ask),
+            ("exec git status", Decision::Allow),
+            ("rustup which cargo", Decision::Allow),
+            ("npm help install", Decision::Allow),
+            ("npm help", Decision::Allow),
+            ("strings -n 8 target/a.o", Decision::Allow),
+        ],
+    );
+}
