@@ -44,10 +44,15 @@ impl Judge<'_> {
         let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
         let leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
         // npm takes the beginning of a name: `npm publi`.
-        let begins = |name: &str| parsed.name == "npm" && name.starts_with(&word.text);
-        let mut listed = parsed.program.every_subcommand();
-        let shortened =
-            listed.any(|sub| !sub.class.is_containable() && words(sub.names).any(begins));
+        let begins = |name: &&str| parsed.name == "npm" && name.starts_with(&word.text);
+        let mut shortened = false;
+        for sub in parsed.program.every_subcommand() {
+            for full in words(sub.names).filter(begins) {
+                shortened |= !sub.class.is_containable();
+                let command = ["npm", full].map(Arg::exact);
+                self.guessed_command(&[&command[..], behind].concat());
+            }
+        }
         let containable = class.is_containable() && !leaves && !shortened;
         self.about(parsed, class.decision(), containable, class.sentence());
         // Some run a program of the project: `yarn vercel`.

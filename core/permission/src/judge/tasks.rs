@@ -127,6 +127,11 @@ pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
     false
 }
 
+/// Whether the name of a file that is run, or a word behind it, says that it leaves the machine.
+pub(super) fn file_leaves(path: &str, behind: &[Arg]) -> bool {
+    leaves_the_machine(paths::file_name(path)) || names_leaving_task(behind)
+}
+
 /// Options whose value is the name of a task.
 const NAME_TASKS: [&str; 5] = ["-t", "--target", "--targets", "--task", "--tasks"];
 
@@ -206,9 +211,16 @@ fn publishes_if(leaves: bool, judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `npm run deploy` and the like, whose names say that they leave the machine.
 pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    // Some run a file by its name, too.
-    let file = parsed.args.iter().find(|arg| !arg.text.starts_with('-'));
+    // Some run a file by its name, too, a package, or any command.
+    let begin = parsed.args.iter().position(|arg| arg.text == "run").map_or(0, |at| at + 1);
+    let file = parsed.args[begin..].iter().find(|arg| !arg.text.starts_with('-'));
     let script = file.is_some_and(|arg| is_source(&arg.text) && leaves_as_script(&arg.text));
+    if let Some(at) = parsed.args.iter().position(|arg| arg.text.starts_with("npm:")) {
+        judge.runner(&parsed.args[at..]);
+    }
+    if let Some(at) = parsed.args.iter().position(|arg| arg.text == "exec") {
+        wrappers::any_suffix(judge, &parsed.args[at + 1..]);
+    }
     let leaves = script || names_leaving_task(parsed.args);
     publishes_if(leaves, judge, parsed);
 }
@@ -226,7 +238,8 @@ pub(crate) fn run_target(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut named = parsed.values(&["--bin", "--example", "-p", "--package"]);
     named.extend(parsed.operands.first());
     let leaves = named.iter().any(|arg| leaves_as_script(&arg.text));
-    publishes_if(leaves, judge, parsed);
+    let behind = parsed.behind_options().get(1..).unwrap_or_default();
+    publishes_if(leaves || names_leaving_task(behind), judge, parsed);
 }
 
 /// `alembic upgrade` and the like, which change a database that may be anywhere.
@@ -280,9 +293,10 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
         containable &= !(parsed.args.iter().any(migrates)
             && parsed.args.iter().any(|arg| arg.text == "--force"));
-        let mut words = parsed.args.iter().filter(|arg| !migrates(arg));
-        containable &=
-            !has_file || !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
+        let begin = parsed.args.iter().position(|arg| has_file || is_source(&arg.text));
+        let words = &parsed.args[begin.unwrap_or(parsed.args.len())..];
+        let mut words = words.iter().filter(|arg| !migrates(arg));
+        containable &= !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
         if let Some(file) = first.filter(|file| has_file && !is_source(&file.text)) {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());
@@ -296,6 +310,10 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 fn python_module(args: &[Arg]) -> Option<Vec<Arg>> {
     let mut rest = args;
     while let [first, behind @ ..] = rest {
+        if first.text == "--check-hash-based-pycs" {
+            rest = behind.get(1..).unwrap_or_default();
+            continue;
+        }
         let letters = first.text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
         let at = letters.find(['m', 'c', 'W', 'X']);
         let (value, is_module) = match at {
@@ -368,6 +386,9 @@ impl Judge<'_> {
     pub(super) fn runner(&mut self, args: &[Arg]) {
         let Some((first, rest)) = args.split_first() else { return };
         let mut first = first.clone();
+        if let Some(package) = first.text.strip_prefix("npm:") {
+            first.text = package.to_owned();
+        }
         if is_onloop(&first.text) {
             first.text = "onloop".to_owned();
         } else if first.known().is_some() && !first.text.starts_with(['.', '/']) {
@@ -406,7 +427,6 @@ pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Find
     let reason = format!("`{path}` is a file whose content is not judged");
     use PathClass::{Automation, GitHook, Repository};
     let inside = matches!(places.class(path), Repository | Automation | GitHook);
-    let leaves = leaves_the_machine(paths::file_name(path)) || names_leaving_task(args);
-    let containable = inside && !leaves;
+    let containable = inside && !file_leaves(path, args);
     Some(Finding { containable, ..Finding::ask(Rule::ProgramFile, reason) })
 }

@@ -218,6 +218,10 @@ pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// can only forbid.
 pub(crate) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.ask_held(parsed, Class::Runs.sentence());
+    // Some take a command as one word.
+    for line in parsed.args.iter().filter(|arg| arg.text.contains(' ')) {
+        judge.guessed_code(line.guessed());
+    }
     any_suffix(judge, parsed.args);
 }
 
@@ -300,23 +304,22 @@ struct ShellOptions<'p> {
     odd: bool,
     /// Whether it is not certain where the options end.
     unread: bool,
-    operand: Option<&'p Arg>,
+    /// The operands.
+    rest: &'p [Arg],
 }
 
 impl<'p> ShellOptions<'p> {
     fn read(judge: &mut Judge<'_>, args: &'p [Arg]) -> Self {
         const PLAIN: [&str; 4] = ["--noprofile", "--norc", "--posix", "--login"];
         const LETTERS: &[u8] = b"abcefhiklmnoprstuvxBCDEHPT";
-        let mut options = ShellOptions::default();
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
+        let mut options = ShellOptions { rest: args, ..ShellOptions::default() };
+        while let [arg, rest @ ..] = options.rest {
             let Some(letters) = arg.known().and_then(|text| text.strip_prefix(['-', '+'])) else {
                 options.unread |= arg.may_be_option();
-                options.operand = Some(arg);
                 break;
             };
+            options.rest = rest;
             if matches!(arg.text.as_str(), "-" | "--") {
-                options.operand = args.next();
                 break;
             }
             if PLAIN.contains(&arg.text.as_str()) {
@@ -334,7 +337,8 @@ impl<'p> ShellOptions<'p> {
             options.odd |= !letters.bytes().all(|b| b"celuxos".contains(&b));
             judge.seen.traces |= letters.contains('x');
             if letters.ends_with('o') {
-                let name = args.next().and_then(Arg::known).unwrap_or_default();
+                let name = rest.first().and_then(Arg::known).unwrap_or_default();
+                options.rest = rest.get(1..).unwrap_or_default();
                 judge.seen.traces |= name == "xtrace";
                 options.odd |= !builtins::SHELL_OPTIONS.contains(&name);
             }
@@ -360,23 +364,22 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     // Others understand more than dash does, and `sh` may be dash.
     let is_posix_only = matches!(parsed.name, "sh" | "dash" | "ash");
-    let operand = options.operand.filter(|_| options.takes_code || !options.reads_input);
-    let code = match (options.takes_code, operand, stdin) {
-        (true, Some(code), _) => Some(code.clone()),
-        (false, None, Some(text)) => Some(text),
-        (false, Some(file), _) => {
+    let rest = if options.takes_code || !options.reads_input { options.rest } else { &[] };
+    let code = match (options.takes_code, rest, stdin) {
+        (true, [code, ..], _) => Some(code.clone()),
+        (false, [], Some(text)) => Some(text),
+        (false, [file, behind @ ..], _) => {
             // `busybox rm`, and scripts: the rest may be a command.
             judge.seen.unseen |= file.known().is_none_or(|path| path.starts_with("/dev/"));
             let containable = posix
                 && !options.unread
                 && file.known().is_some_and(|path| {
-                    judge.places.is_inside(path) && !tasks::leaves_the_machine(file_name(path))
+                    judge.places.is_inside(path) && !tasks::file_leaves(path, behind)
                 });
             judge.runs_file(file.guessed());
             judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());
             if !posix {
-                let at = parsed.args.iter().position(|arg| std::ptr::eq(arg, file)).unwrap_or(0);
-                judge.guessed_command(&parsed.args[at..]);
+                judge.guessed_command(rest);
             }
             return;
         }
@@ -394,14 +397,15 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `source`: a file of the project, or what another command writes.
 pub(crate) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let file = parsed.operands.first().and_then(|arg| arg.known());
+    let words = parsed.behind_options();
+    let file = words.first().and_then(Arg::known);
     judge.seen.unseen |= file.is_none_or(|path| path.starts_with("/dev/"));
     if let Some(path) = file {
         judge.runs_file(path);
     }
     let containable = file.is_some_and(|path| {
         let known = judge.places.is_inside(path) || judge.places.class(path) == PathClass::Packages;
-        known && !tasks::leaves_the_machine(file_name(path))
+        known && !tasks::file_leaves(path, &words[1..])
     });
     judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());
 }

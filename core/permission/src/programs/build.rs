@@ -76,7 +76,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(tasks::task),
     program(
         "ctest meson bazel bazelisk buck scons waf rake ant sbt xcodebuild msbuild nox tox invoke \
-         grunt gulp turbo nx lage rails mage xcrun",
+         grunt gulp turbo nx lage rails mage xcrun hardhat truffle",
         Runs,
         "runs the project's own tasks",
     )

@@ -147,7 +147,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program(
         "strace ltrace gdb lldb perf valgrind script expect dbus-run-session xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
              with-contenv cpulimit prlimit chpst softlimit numactl arch linux64 setarch ccache \
-             distcc sccache",
+             distcc sccache cross-env cross-env-shell env-cmd concurrently",
         Runs,
         "runs a command",
     )
@@ -155,7 +155,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program(
         "python python2 python3 pypy pypy3 ipython node nodejs ruby perl php lua luajit tclsh \
          Rscript julia groovy guile sbcl erl elixir iex irb ghci jshell osqueryi tsx ts-node zx \
-         vite-node babel-node jiti esno",
+         vite-node babel-node jiti esno esmo esr tsm tsimp ts-node-dev ts-node-esm swc-node \
+         sucrase-node",
         Runs,
         "runs code",
     )

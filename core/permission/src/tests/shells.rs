@@ -131,6 +131,7 @@ fn what_a_program_takes_from_names_and_files_of_the_project_is_contained() {
             ("exec -a cargo rustup check", Decision::Ask),
             ("exec -axz xzcat notes.txt", Decision::Ask),
             ("exec -ca git-apply git status", Decision::Ask),
+            (".", Decision::Ask),
             ("exec git status", Decision::Allow),
             ("rustup which cargo", Decision::Allow),
             ("npm help install", Decision::Allow),
@@ -138,4 +139,55 @@ fn what_a_program_takes_from_names_and_files_of_the_project_is_contained() {
             ("strings -n 8 target/a.o", Decision::Allow),
         ],
     );
+}
+
+#[test]
+fn a_word_that_says_that_something_leaves_the_machine_is_found_behind_every_runner() {
+    for line in [
+        "npm exe vercel",
+        "npm exe --call='npm publish'",
+        "bash x.sh deploy",
+        "bash -e -- x.sh --env production",
+        ". ./env.sh production",
+        "source env.sh production",
+        "go run . deploy",
+        "go run ./cmd/x -v deploy",
+        "cargo run -- x deploy",
+        "cargo run --bin x -- x deploy",
+        "npx nx exec -- npm publish",
+        "npx cross-env A=b vercel",
+        "npx concurrently vercel",
+        "npx concurrently 'npm publish' tsc",
+        "parallel 'npm publish {}' ::: a",
+        "deno run -A npm:vercel",
+        "npx hardhat run scripts/deploy.ts",
+        "npx hardhat --network x run scripts/deploy.ts",
+        "npx tsm scripts/deploy.ts",
+        "python3 --check-hash-based-pycs default -m twine upload x",
+        "python3 -u manage.py deploy",
+        "node --no-warnings x.js deploy",
+    ] {
+        assert_decisions(&confined(), &[(line, Decision::Ask)]);
+    }
+    for line in [
+        "npm exe tsc",
+        "bash x.sh test src/deploy.rs",
+        ". ./env.sh",
+        "go run . serve --mode production",
+        "cargo run -- x --target release",
+        "npx nx exec -- tsc",
+        "npx nx run-many --target=build",
+        "npx cross-env A=b jest",
+        "npx cross-env NODE_ENV=test npm test",
+        "npx concurrently 'npm run build' 'tsc -w'",
+        "deno run -A npm:prettier",
+        "deno run main.ts",
+        "npx hardhat test",
+        "npx tsm src/a.ts",
+        "python3 --check-hash-based-pycs default -m pytest",
+        "python3 -u x.py run",
+        "node -e 'release()'",
+    ] {
+        assert_decisions(&confined(), &[(line, Decision::Allow)]);
+    }
 }
