@@ -8,6 +8,17 @@ use crate::paths::{self, Access, PathClass, Places};
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, Rule};
 
+/// Asks about a folder, the value of an option, whose name says that what is built in it leaves the machine.
+fn build_folder(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    // `cmake-build-release` holds a build, and not a release.
+    let leaves_as_folder =
+        |path: &str| leaves_the_machine(&path.to_lowercase().replace("release", ""));
+    let leaves = |folder: &&Arg| folder.known().is_some_and(leaves_as_folder);
+    if parsed.values(&["-C", "--directory"]).iter().any(leaves) {
+        judge.ask(parsed, "builds in a folder whose name says that it leaves the machine");
+    }
+}
+
 /// make: the usual goals, and no variables that name programs.
 pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const GOALS: [&str; 6] = ["all", "build", "check", "lint", "setup", "test"];
@@ -15,6 +26,7 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&["--version"]) {
         return;
     }
+    build_folder(judge, parsed);
     let mut goals = 0;
     for operand in &parsed.operands {
         let text = operand.known().unwrap_or_default();
@@ -70,7 +82,7 @@ pub(super) fn leaves_the_machine(name: &str) -> bool {
     let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
     name.contains(HOLE)
-        || has(&["db", "database"]) && has(&LOSES_DATA)
+        || has(&["db", "database", "schema", "ecto"]) && has(&LOSES_DATA)
         || LEAVES_AT_THE_END.iter().any(|end| name.ends_with(end))
         || words.iter().any(|word| {
             LEAVES.iter().any(|begin| word.starts_with(begin))
@@ -143,6 +155,7 @@ const MODES: [&str; 2] = ["release", "production"];
 
 /// ninja: targets that leave the build folder.
 pub(crate) fn ninja(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    build_folder(judge, parsed);
     let plain = |arg: &&Arg| {
         arg.known().is_some_and(|text| !text.contains("install") && !leaves_the_machine(text))
     };

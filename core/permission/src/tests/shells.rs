@@ -144,6 +144,11 @@ fn what_a_program_takes_from_names_and_files_of_the_project_is_contained() {
 #[test]
 fn a_word_that_says_that_something_leaves_the_machine_is_found_behind_every_runner() {
     for line in [
+        "make -C deploy all",
+        "make --directory=infra/prod build",
+        "ninja -C deploy",
+        "npx typeorm schema:drop",
+        "mix ecto.drop",
         "npm exe vercel",
         "npm exe --call='npm publish'",
         "bash x.sh deploy",
@@ -170,6 +175,11 @@ fn a_word_that_says_that_something_leaves_the_machine_is_found_behind_every_runn
         assert_decisions(&confined(), &[(line, Decision::Ask)]);
     }
     for line in [
+        "make -C src all",
+        "ninja -C out/Release",
+        "ninja -C cmake-build-release test",
+        "make -C \"$x\" test",
+        "mix ecto.create",
         "npm exe tsc",
         "bash x.sh test src/deploy.rs",
         ". ./env.sh",
