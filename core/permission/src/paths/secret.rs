@@ -109,8 +109,9 @@ const NAMES: &[&str] = &[
     ".agentize.local.yaml",
 ];
 
-/// Endings of names of key material.
-const ENDINGS: [&str; 21] = [
+/// Endings of names of key material and of files of variables.
+const ENDINGS: [&str; 22] = [
+    ".env",
     ".pem",
     ".key",
     ".p12",
@@ -221,8 +222,7 @@ fn is_secret_name(name: &str) -> bool {
         .is_some_and(|next| !next.is_alphabetic());
     let environment = name == ".env"
         || name == ".envs"
-        || (variant && !TEMPLATES.contains(&name) && !name.ends_with(".d.ts"))
-        || (name.ends_with(".env") && name != "env");
+        || (variant && !TEMPLATES.contains(&name) && !name.ends_with(".d.ts"));
     let key = KEY_PAIRS.iter().any(|pair| name.starts_with(pair)) && !name.ends_with(".pub");
     let service = name.starts_with("service-account") && name.ends_with(".json");
     environment
@@ -325,44 +325,106 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
     if is_secret(pattern) || pattern.split('/').any(|part| part == "environ") {
         return true;
     }
-    let folders = pattern.matches('/').count();
-    pattern.split('/').enumerate().any(|(at, part)| {
+    let names_secret = |(part, is_last): (&str, bool)| {
         let telling = part.starts_with('.') || part.bytes().any(|b| b.is_ascii_alphabetic());
         let wild = part.contains(['*', '?', '[']);
         let hits =
             |samples: &[&str]| samples.iter().any(|sample| matches(part, sample, Dots::Written));
         // Without a star it is one name, of which some characters are left out.
-        let is_folder = at < folders && (hits(FOLDERS) || hits(&SECRET_FOLDERS));
+        let is_folder = !is_last && (hits(FOLDERS) || hits(&SECRET_FOLDERS));
         let names_one = !part.contains('*') && (hits(NAMES) || hits(HOME_SECRETS) || is_folder);
         let plain = !part.starts_with('*') && hits(&PLAIN_SAMPLES);
         telling && wild && (hits(&SAMPLES) || plain || names_one || ending_hits_secret(part))
-    })
+    };
+    parts(pattern).is_none_or(|parts| parts.into_iter().any(names_secret))
 }
 
 /// Whether a pattern whose stars match leading dots is meant for secrets. `*.json` is meant for
 /// others.
 pub(super) fn glob_hits_secret(pattern: &str) -> bool {
-    let last = pattern.trim_start_matches('!').rsplit('/').next().unwrap_or_default();
     let document = |sample: &str| sample.ends_with(".json") || sample.ends_with(".yaml");
-    let hits = |sample: &&&str| {
-        let broad = last.starts_with('*') && document(sample);
-        !broad && matches(last, sample, Dots::Matched)
+    let names_secret = |(last, is_last): (&str, bool)| {
+        let hits = |sample: &&str| {
+            let broad = last.starts_with('*') && document(sample);
+            !broad && matches(last, sample, Dots::Matched)
+        };
+        let names_dot =
+            last.starts_with(['.', '[']) && last.contains('.') && last.contains(['*', '?']);
+        let telling = names_dot || last.bytes().any(|b| b.is_ascii_alphabetic());
+        let is_sample = || telling && SAMPLES.iter().chain(&PLAIN_SAMPLES).any(hits);
+        is_last && (ending_hits_secret(last) || is_sample())
     };
-    let names_dot = last.starts_with(['.', '[']) && last.contains('.') && last.contains(['*', '?']);
-    let telling = names_dot || last.bytes().any(|b| b.is_ascii_alphabetic());
     !pattern.starts_with('!')
         && (is_secret(pattern)
-            || ending_hits_secret(last)
-            || (telling && SAMPLES.iter().chain(&PLAIN_SAMPLES).any(|s| hits(&s))))
+            || parts(pattern).is_none_or(|parts| parts.into_iter().any(names_secret)))
+}
+
+/// Most ways to divide a pattern into names.
+const MOST_PARTS: usize = 256;
+
+/// The names in a pattern of paths, each with whether it is the last. For some programs a slash in a bracket
+/// is one of its characters, and for others it divides names. `None`: there are too many ways.
+fn parts(pattern: &str) -> Option<Vec<(&str, bool)>> {
+    let slashes = || pattern.match_indices('/').map(|(at, _)| at);
+    let mut parts = Vec::new();
+    for start in std::iter::once(0).chain(slashes().map(|at| at + 1)) {
+        for end in slashes().filter(|end| *end >= start).chain([pattern.len()]) {
+            let part = &pattern[start..end];
+            parts.push((part, end == pattern.len()));
+            if parts.len() > MOST_PARTS {
+                return None;
+            }
+            if !may_be_in_bracket(part.as_bytes()) {
+                break;
+            }
+        }
+    }
+    Some(parts)
+}
+
+/// Whether what follows `pattern` may be in a bracket that begins in it.
+fn may_be_in_bracket(mut pattern: &[u8]) -> bool {
+    while let Some(at) = pattern.iter().position(|b| *b == b'[') {
+        match plain_end(&pattern[at..]) {
+            Some(length) => pattern = &pattern[at + length..],
+            None => return true,
+        }
+    }
+    false
 }
 
 /// Whether the ending of a pattern for names, of which some characters are there, may be one of key material.
 fn ending_hits_secret(pattern: &str) -> bool {
-    pattern.match_indices('.').any(|(at, _)| {
-        let ending = &pattern[at..];
-        ending.bytes().any(|b| b.is_ascii_alphabetic())
-            && ENDINGS.iter().any(|secret| matches(ending, secret, Dots::Matched))
-    })
+    let pattern = pattern.as_bytes();
+    let Some(last_letter) = pattern.iter().rposition(u8::is_ascii_alphabetic) else {
+        return false;
+    };
+    let last_star = pattern.iter().rposition(|b| *b == b'*');
+    let is_uncertain = may_be_in_bracket(pattern);
+    // The places behind what may stand for the dot.
+    let mut reached = vec![false; pattern.len() + 1];
+    let mut open = 0;
+    for (at, byte) in pattern[..last_letter].iter().enumerate() {
+        reached[at + 1] = match byte {
+            b'.' => true,
+            // In front of the dot stands a name.
+            b'?' => at > 0,
+            b'*' => last_star == Some(at),
+            b']' => is_uncertain || open > 1 && may_match_dot(&pattern[open..at]),
+            _ => false,
+        };
+        if *byte == b'[' {
+            open = at + 1;
+        }
+    }
+    ENDINGS.iter().any(|ending| reaches_end(pattern, reached.clone(), &ending[1..]))
+}
+
+/// Whether a bracket with these characters may match a dot: they are more than letters, digits and ranges
+/// of them.
+fn may_match_dot(bracket: &[u8]) -> bool {
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'-';
+    !bracket.iter().all(is_plain) || bracket.windows(2).any(|two| two == b"--")
 }
 
 /// Whether a part of a word is the name or pattern of a secret.
@@ -393,17 +455,17 @@ pub(super) enum Dots {
 /// programs if there is another in it (`[[:alpha:]]`), if it begins with its end (`[]a]`) or if a backslash is
 /// in it; then it may end at each `]`.
 pub(super) fn matches(pattern: &str, name: &str, dots: Dots) -> bool {
-    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
-    if dots == Dots::Written
-        && name.first() == Some(&b'.')
-        && !matches!(pattern.first(), Some(b'.' | b'[' | b'\\'))
-    {
+    if dots == Dots::Written && name.starts_with('.') && !pattern.starts_with(['.', '[', '\\']) {
         return false;
     }
-    // The places in the pattern that the name may have reached.
     let mut reached = vec![false; pattern.len() + 1];
     reached[0] = true;
-    for byte in name.iter().map(Some).chain([None]) {
+    reaches_end(pattern.as_bytes(), reached, name)
+}
+
+/// Whether the end of `pattern` matches `name`, from one of the places in it that are `reached`.
+fn reaches_end(pattern: &[u8], mut reached: Vec<bool>, name: &str) -> bool {
+    for byte in name.as_bytes().iter().map(Some).chain([None]) {
         let mut next = vec![false; pattern.len() + 1];
         let mut open = None;
         for at in 0..pattern.len() {

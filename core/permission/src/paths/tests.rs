@@ -204,6 +204,11 @@ fn patterns_are_judged_by_what_they_can_match() {
         "src/[]a]x.c",
         "s?cret_test.rs",
         "LICENSE?",
+        "app/[locale]/[id]/page.tsx",
+        "docs/[0-9][0-9]-[a-z]*",
+        "src/*.[jt]s",
+        "test_*p.rs",
+        "a?.txt",
     ] {
         assert!(read(pattern), "{pattern}");
     }
@@ -235,9 +240,45 @@ fn patterns_are_judged_by_what_they_can_match() {
         ".gi?/config",
         ".git/conf[i]g",
         ".g*/conf*",
+        "prod?pem",
+        "x?key",
+        "a/stage?env",
+        "*[.]tfvars",
+        "*tfvars",
+        "db[!a]tfvars?json",
+        "a[+--]p8",
+        "[.[a]pem",
     ] {
         assert!(!read(pattern), "{pattern}");
     }
+}
+
+#[test]
+fn a_slash_in_a_bracket_may_be_one_of_its_characters() {
+    let places = Places::new("/srv/repo");
+    let reads = |pattern: &str| {
+        let arg = Arg { shape: Shape::Pattern, ..Arg::exact(pattern) };
+        places.judge(&arg, Access::Read).is_none() && places.judge_glob(&arg).is_none()
+    };
+    for pattern in [
+        "[!/]env",
+        "[.-/]env",
+        ".[e/]nv",
+        "a/[!/]env",
+        "[[:punct:]/]env",
+        "[]/]env",
+        "[[]a]/[!/]env",
+        "[a]/[[]b]/[.//]env",
+        ".[s/]sh/x*y",
+        "prod[.]pem",
+        "prod[/.]pem",
+    ] {
+        assert!(!reads(pattern), "{pattern}");
+    }
+    for pattern in ["[!/]*.rs", "src/[a-z/]x.c", "app/[[id]]/a[b/c].ts"] {
+        assert!(reads(pattern), "{pattern}");
+    }
+    assert!(!reads(&"[]/".repeat(20_000)));
 }
 
 #[test]

@@ -56,6 +56,8 @@ fn a_search_is_judged_by_every_folder_and_pattern() {
             ("Grep", json!({ "pattern": "x", "glob": "?env" }), Deny),
             ("Grep", json!({ "pattern": "x", "glob": "[[:punct:]]env" }), Deny),
             ("Grep", json!({ "pattern": "x", "glob": "[]a.]env" }), Deny),
+            ("Grep", json!({ "pattern": "x", "glob": "[!/]env" }), Deny),
+            ("Grep", json!({ "pattern": "x", "glob": "prod?pem" }), Deny),
             ("Grep", json!({ "pattern": "x", "glob": ["*.rs", ".env"] }), Deny),
             ("Grep", json!({ "pattern": "x", "glob": { "a": 1 } }), Ask),
             ("Grep", json!({ "pattern": "x", "path": ["src", "/home/u/.ssh"] }), Deny),
