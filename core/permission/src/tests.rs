@@ -1,6 +1,7 @@
 mod arguments;
 mod evaluation;
 mod git;
+mod leaving;
 mod lines;
 mod rules;
 mod shells;

@@ -33,8 +33,10 @@ impl Judge<'_> {
                 let name = format!("{} {}", parsed.name, word.text);
                 self.entry(sub, &name, &parsed.args[rest + 1..], stdin, at);
             }
-            (None, Some(class)) => self.unlisted_subcommand(parsed, word, class),
-            (None, None) => {
+            (None, Some(class)) if word.known().is_some() => {
+                self.unlisted_subcommand(parsed, word, class)
+            }
+            (None, _) => {
                 self.ask(parsed, &format!("has no rule for `{}`", shown(&word.text)));
             }
         }

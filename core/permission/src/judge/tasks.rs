@@ -3,7 +3,7 @@
 use super::entry::{ParsedArgs, is_number, lists};
 use super::{Judge, wrappers};
 use crate::environment;
-use crate::expand::{Arg, HOLE, shown};
+use crate::expand::{Arg, HOLE, Shape, shown};
 use crate::paths::{self, Access, PathClass, Places};
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, Rule};
@@ -39,7 +39,10 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
                 let shown = shown(&operand.text);
-                let containable = !leaves_the_machine(text);
+                let is_variable = operand.shape == Shape::Holes
+                    && shown.split_once('=').is_some_and(|(name, _)| is_word(name));
+                let is_kept = |goal: &str| !leaves_the_machine(goal);
+                let containable = is_variable || operand.known().is_some_and(is_kept);
                 let what = format!("has no rule for the goal `{shown}`");
                 judge.about(parsed, Decision::Ask, containable, &what);
             }
@@ -84,11 +87,24 @@ pub(super) fn leaves_the_machine(name: &str) -> bool {
     name.contains(HOLE)
         || has(&["db", "database", "schema", "ecto"]) && has(&LOSES_DATA)
         || LEAVES_AT_THE_END.iter().any(|end| name.ends_with(end))
+        || name.contains(['*', '?', '[']) && may_be_leaving(&lower)
         || words.iter().any(|word| {
             LEAVES.iter().any(|begin| word.starts_with(begin))
                 || LEAVES_AS_A_WORD.contains(word)
                 || word.contains("migrat")
         })
+}
+
+/// Whether a pattern for the names of tasks, of which some characters are there, may stand for one that
+/// sends something away. The shell knows files, and runners know tasks by such a pattern.
+fn may_be_leaving(pattern: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "*?[]!^-".contains(c);
+    let words = pattern.split(|c| !is_part(c));
+    let words = words.flat_map(|word| std::iter::once(word).chain(word.split('-')));
+    words.filter(|word| word.bytes().any(|b| b.is_ascii_alphanumeric())).any(|word| {
+        let mut known = LEAVES.iter().chain(&LEAVES_AS_A_WORD).chain(&["migrate"]);
+        known.any(|name| paths::pattern_matches(word, name))
+    })
 }
 
 /// Endings of files of code: their names say what they are about, and not what is done.
@@ -182,8 +198,10 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
     }
     let targets = parsed.values(&["-t", "--target"]);
-    let leaves =
-        |target: &&Arg| target.text.contains("install") || leaves_the_machine(&target.text);
+    let leaves = |target: &&Arg| {
+        let leaves = |name: &str| name.contains("install") || leaves_the_machine(name);
+        target.known().is_none_or(leaves)
+    };
     let more = parsed.operands.iter().filter(|_| parsed.has(&["--build"]));
     if targets.iter().chain(more).any(leaves) {
         judge.ask(parsed, "installs or deploys what it built");
@@ -234,7 +252,9 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(at) = parsed.args.iter().position(|arg| arg.text == "exec") {
         wrappers::any_suffix(judge, &parsed.args[at + 1..]);
     }
-    let leaves = script || names_leaving_task(parsed.args);
+    // A pattern that is none for files stands for a task of any name.
+    let is_open = |arg: &Arg| arg.shape == Shape::Pattern && !arg.text.contains(['/', '.']);
+    let leaves = script || parsed.args.iter().any(is_open) || names_leaving_task(parsed.args);
     publishes_if(leaves, judge, parsed);
 }
 
@@ -269,7 +289,8 @@ pub(crate) fn migration(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         "up-to",
         "down-to",
     ];
-    let changes = parsed.args.iter().any(|arg| CHANGES.contains(&arg.text.as_str()));
+    let changes = parsed.args.iter().any(|arg| CHANGES.contains(&arg.text.as_str()))
+        || parsed.operands.iter().any(|arg| arg.known().is_none());
     publishes_if(changes, judge, parsed);
 }
 
@@ -301,7 +322,8 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             containable &= !leaves_as_script(&file.text);
         }
         // `node ./deploy` runs `deploy.js`.
-        containable &= !(has_file && leaves_as_script(&parsed.args[0].text));
+        let leaves = |file: &Arg| file.shape == Shape::Pattern || leaves_as_script(&file.text);
+        containable &= !(has_file && leaves(&parsed.args[0]));
         // A database of the project is on this machine.
         let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
         containable &= !(parsed.args.iter().any(migrates)

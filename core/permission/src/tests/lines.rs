@@ -259,49 +259,6 @@ fn what_reads_more_than_it_names_is_contained_or_asked_about() {
 }
 
 #[test]
-fn what_leaves_the_machine_asks_however_it_is_called() {
-    let lines = [
-        "npm publi --dry-run",
-        "npm run -- deploy",
-        "pnpm run -- deploy",
-        "just -- deploy",
-        "lerna exec -- npm publish",
-        "yarn vercel --prod",
-        "pnpm wrangler kv key put a b",
-        "python3 -mtwine upload dist/x",
-        "python3 -Im twine upload dist/x",
-        "python3 -W ignore -m twine upload dist/x",
-        "node ./deploy",
-        "node deploy/index.js",
-        "go run deploy/main.go",
-        "nx run-many --target=deploy",
-        "make GOAL=deploy",
-        "gradle appengineDeploy",
-        "sbt sonatypeBundleRelease",
-        "psql 'host = db1 dbname=x'",
-        "psql -qhdb1",
-        "PGHOSTADDR=10.0.0.1 psql",
-        "PGSERVICE=shop psql",
-        "DATABASE_URL=jdbc:postgresql://db1/x ./gradlew test",
-        "DATABASE_URL='postgres://localhost/x?host=db1' npm test",
-        "node seed.js --url postgres://db1.example/x",
-        "./seed --url=mongodb://localhost:1,db1:2/x",
-    ];
-    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
-    let lines = [
-        "npm run build -- --mode=production",
-        "python3 -Im pytest -q",
-        "node index.js",
-        "./gradlew assembleRelease",
-        "psql -qAt -h localhost -c 'select 1'",
-        "DATABASE_URL=postgres://localhost/x npm test",
-        "yarn vitest run",
-        "grep -rn postgres://db1/x src",
-    ];
-    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
-}
-
-#[test]
 fn a_line_that_switches_to_another_branch_asks_before_it_pushes() {
     let mut context = Context::new("/srv/repo");
     context.git_branch = Some("topic".to_owned());
