@@ -114,6 +114,12 @@ fn links_lead_to_what_they_are() {
     // The system goes up from where the link leads.
     assert_eq!(bash(&project, "cat src/hooks/../../src/real.rs").0, "allow");
     assert_eq!(bash(&project, "echo x > src/hooks/../config").0, "deny");
+    // Whatever else the call asks about.
+    assert_eq!(bash(&project, "python3 x.py; cat docs/shadow").0, "deny");
+    assert_eq!(bash(&project, "python3 x.py; echo x > src/hooks/pre-commit").0, "deny");
+    let patch = "*** Begin Patch\n*** Delete File: inside.rs\n*** Add File: src/hooks/pre-commit\n\
+                 +x\n*** End Patch";
+    assert_eq!(tool(&project, "apply_patch", json!({ "patchText": patch })), "deny");
     let files: String = (0..70).map(|at| format!(" f{at}")).collect();
     assert_eq!(bash(&project, &format!("cat{files} src/real.rs")).0, "allow");
     assert_eq!(bash(&project, &format!("cat{files} src/hooks/../config")).0, "ask");

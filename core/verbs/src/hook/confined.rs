@@ -37,10 +37,12 @@ pub(super) async fn rewrite(
     } else if ruling.decision == Decision::Deny || (removes && hook_context.checkout.is_some()) {
         return Confined::Open(ruling);
     }
-    links::resolve(&hook_context.io, call, &mut context).await;
     let judged = match context.places.kept.is_empty() {
         true => ruling.clone(),
-        false => decide(call, &context),
+        false => {
+            links::resolve(&hook_context.io, call, &mut context).await;
+            decide(call, &context)
+        }
     };
     let program = &hook_context.io.start().program;
     let network = line_network().to_string();

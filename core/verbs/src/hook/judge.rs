@@ -279,11 +279,15 @@ pub(super) async fn ruled(hook_context: &HookContext, call: &Call) -> (Ruling, C
     let mut context = branched(hook_context, call).await;
     let ruling = refused_where_unheard(hook_context, decide(call, &context));
     let ruling = known_to_git::look(&hook_context.io, call, &mut context, ruling, decide).await;
-    // Links can only take a permission away, so only an allowed call is looked at again.
-    let is_linked = ruling.decision == Decision::Allow
-        && links::resolve(&hook_context.io, call, &mut context).await;
-    let ruling = if is_linked { decide(call, &context) } else { ruling };
-    (ruling, context)
+    // Links can only take a permission away, so what is denied is not looked at again.
+    if ruling.decision == Decision::Deny
+        || !links::resolve(&hook_context.io, call, &mut context).await
+    {
+        return (ruling, context);
+    }
+    let linked = decide(call, &context);
+    let is_milder = (linked.decision, linked.lasting) < (ruling.decision, ruling.lasting);
+    (if is_milder { ruling } else { linked }, context)
 }
 
 /// The call with this program by its name where it has the full path, as our prompts name it to an
