@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::expand::{Arg, HOLE, Shape};
 use super::leading::without_leading_options;
-use super::paths::{Places, file_name};
+use super::paths::{Access, Places, file_name};
 use super::shell::Simple;
 use super::verdict::{Decision, Finding, Rule};
 use onloop_syntax::{limits, text};
@@ -110,18 +110,18 @@ impl ClientRules {
         let spellings = spellings(args);
         let operands = || args.iter().skip(1);
         let claude = self.claude.iter().filter(|rule| {
-            let is_read = |path| rule.is_about_read(path, places);
+            let is_read = |path| rule.is_about_path(path, Access::Read, places);
             let mut all = spellings.iter().chain(&short_spellings);
             all.any(|spelling| rule.is_about_command(spelling))
-                || operands()
-                    .any(|arg| is_read(word(arg)) || behind_colon(arg).is_some_and(is_read))
+                || operands().any(|arg| paths_in(arg.guessed()).any(is_read))
         });
-        // Which files a pattern stands for is not known.
+        // Which files a pattern stands for is not known. An unknown part may name the current folder.
         let maybe = self.claude.iter().filter(|rule| {
-            let globs = operands().filter(|arg| arg.shape == Shape::Pattern);
-            globs.map(word).any(|glob| rule.may_be_about_read(glob, places))
+            let may_be_read = |glob| rule.may_be_about_path(glob, Access::Read, places);
+            let mut uncertain = operands().filter(|arg| arg.shape != Shape::Exact);
+            uncertain.any(|arg| paths_in(behind_unknown(&arg.text)).any(may_be_read))
         });
-        let maybe = maybe.map(claude::ClaudeRule::question);
+        let maybe = maybe.map(|rule| rule.question(Access::Read));
         let opencode =
             self.opencode.iter().filter_map(|layer| layer.command(&spellings, &short_spellings));
         let commands = std::iter::once(args).chain(short.iter().map(Vec::as_slice));
@@ -150,18 +150,18 @@ impl ClientRules {
         claude.chain(opencode).max_by_key(|found| found.decision)
     }
 
-    /// What they say about a file that a line writes.
-    pub(super) fn written(&self, arg: &Arg, places: &Places) -> Option<Finding> {
-        let rules = self.claude.iter().filter(|rule| rule.is_about_write(word(arg), places));
-        rules.map(claude::ClaudeRule::finding).max_by_key(|found| found.decision)
-    }
-
-    /// What they say about a file whose content a line shows.
-    pub(super) fn read(&self, arg: &Arg, places: &Places) -> Option<Finding> {
-        let rules = self.claude.iter();
-        let rules =
-            rules.filter(|rule| rule.is_about_read(word(arg), places) || rule.is_for_reads());
-        rules.map(claude::ClaudeRule::finding).max_by_key(|found| found.decision)
+    /// What they say about a file that a line writes, or whose content it shows.
+    pub(super) fn file(&self, file: &Arg, access: Access, places: &Places) -> Option<Finding> {
+        let found = self.claude.iter().filter_map(|rule| {
+            let is_about = |path| rule.is_about_path(path, access, places);
+            let may_be_about = |path| rule.may_be_about_path(path, access, places);
+            if rule.is_for_every_file(access) || paths_in(file.guessed()).any(is_about) {
+                return Some(rule.finding());
+            }
+            let is_uncertain = file.shape != Shape::Exact && may_be_about(&file.text);
+            is_uncertain.then(|| rule.question(access))
+        });
+        found.max_by_key(|found| found.decision)
     }
 }
 
@@ -180,18 +180,17 @@ fn plain(arg: &Arg) -> String {
     arg.guessed().replace(HOLE, "")
 }
 
-/// The word of a command that may be a path: `x` of `--file=x`.
-fn word(arg: &Arg) -> &str {
-    let text = arg.guessed();
-    match text.split_once('=') {
-        Some((name, value)) if name.starts_with('-') => value,
-        Some(_) | None => text,
-    }
+/// What a word may name as a path: itself, and `x` of `--file=x`, `if=x`, `HEAD:x` and `file:x`.
+fn paths_in(word: &str) -> impl Iterator<Item = &str> {
+    let value = word.split_once('=').map(|(_, value)| value);
+    let behind_colon = word.rsplit_once(':').map(|(_, path)| path);
+    let all = [Some(word), value, behind_colon].into_iter().flatten();
+    all.filter(|path| !path.is_empty())
 }
 
-/// What is behind the last colon of a word: the path of `HEAD:path` and of `file:///path`.
-fn behind_colon(arg: &Arg) -> Option<&str> {
-    arg.guessed().rsplit_once(':').map(|(_, path)| path).filter(|path| !path.is_empty())
+/// What stands behind the unknown parts of a word, as a path from the current folder.
+fn behind_unknown(text: &str) -> &str {
+    text.rsplit_once(HOLE).map_or(text, |(_, rest)| rest.trim_start_matches('/'))
 }
 
 /// Whether `text` matches `pattern`, in which `*` stands for any text, and ` *` at the end also for

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::path::PathPattern;
 use super::wildcard;
-use crate::paths::Places;
+use crate::paths::{Access, Places};
 use crate::tools;
 use crate::verdict::{Decision, Finding, Rule};
 use crate::web;
@@ -74,9 +74,12 @@ impl ClaudeRule {
         Finding { decision: self.decision, ..Finding::ask(rule, reason) }
     }
 
-    /// What is asked about a line with a pattern that may match what the rule is about.
-    pub(super) fn question(&self) -> Finding {
-        let reason = format!("it may read what your settings of Claude Code name: `{}`", self.text);
+    /// What is asked about a line in which a pattern or an unknown part may stand for what the rule is
+    /// about.
+    pub(super) fn question(&self, access: Access) -> Finding {
+        let verb = if access == Access::Write { "write" } else { "read" };
+        let reason =
+            format!("it may {verb} what your settings of Claude Code name: `{}`", self.text);
         Finding::ask(Rule::Client(Decision::Ask), reason)
     }
 
@@ -118,28 +121,30 @@ impl ClaudeRule {
             if wildcard(pattern, command) || wildcard(&plain(pattern), &plain(command)))
     }
 
-    /// Whether it is about reading `path`.
-    pub(super) fn is_about_read(&self, path: &str, places: &Places) -> bool {
-        matches!(&self.what, What::Read(pattern) if pattern.matches(path, places))
-    }
-
-    /// Whether it may be about reading a file that the shell pattern `glob` stands for.
-    pub(super) fn may_be_about_read(&self, glob: &str, places: &Places) -> bool {
-        matches!(&self.what, What::Read(pattern) if pattern.may_match(glob, places))
-    }
-
-    /// Whether it is about writing `path`.
-    pub(super) fn is_about_write(&self, path: &str, places: &Places) -> bool {
-        match &self.what {
-            What::Write(pattern) => pattern.matches(path, places),
-            What::Anything => ["Edit", "Write"].iter().any(|tool| wildcard(&self.tool, tool)),
-            What::Command(_) | What::Read(_) | What::Domain(_) | What::Named(_) => false,
+    /// Which files it is about, if it is about this access to files.
+    fn files(&self, access: Access) -> Option<&PathPattern> {
+        match (&self.what, access) {
+            (What::Read(pattern), Access::Read) | (What::Write(pattern), Access::Write) => {
+                Some(pattern)
+            }
+            _ => None,
         }
     }
 
-    /// Whether it is about everything that is read.
-    pub(super) fn is_for_reads(&self) -> bool {
-        matches!(self.what, What::Anything) && wildcard(&self.tool, "Read")
+    /// Whether it is about this access to `path`.
+    pub(super) fn is_about_path(&self, path: &str, access: Access, places: &Places) -> bool {
+        self.files(access).is_some_and(|pattern| pattern.matches(path, places))
+    }
+
+    /// Whether it may be about this access to a file that `glob` stands for.
+    pub(super) fn may_be_about_path(&self, glob: &str, access: Access, places: &Places) -> bool {
+        self.files(access).is_some_and(|pattern| pattern.may_match(glob, places))
+    }
+
+    /// Whether it is about this access to every file.
+    pub(super) fn is_for_every_file(&self, access: Access) -> bool {
+        let tools = if access == Access::Write { &["Edit", "Write"][..] } else { &["Read"] };
+        matches!(self.what, What::Anything) && tools.iter().any(|tool| wildcard(&self.tool, tool))
     }
 
     /// Whether the name of the rule's tool stands for `tool`: a server stands for all of its tools,

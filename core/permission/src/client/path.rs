@@ -1,6 +1,7 @@
 //! Patterns of paths in rules of Claude Code, which are those of `.gitignore` with a few starts of
 //! their own: `//` is the root of the file system, `~/` the home folder, `/` the project.
 
+use crate::expand::HOLE;
 use crate::paths::{Places, pattern_matches_any};
 
 /// A pattern, with every place that it may start from.
@@ -41,12 +42,19 @@ impl PathPattern {
         places.named(path).iter().any(|absolute| self.matches_absolute(absolute))
     }
 
-    /// Whether a file that the shell pattern `glob` stands for may be one of them.
+    /// Whether a file that the shell pattern `glob` stands for may be one of them. Up to a [`HOLE`] in it,
+    /// it may be any folder.
     pub(super) fn may_match(&self, glob: &str, places: &Places) -> bool {
-        let absolute = places.absolute(glob).to_lowercase();
-        let parts: Vec<&str> = absolute.split('/').filter(|part| !part.is_empty()).collect();
+        let behind_hole = glob.rsplit_once(HOLE).map(|(_, rest)| format!("*{rest}"));
+        let is_somewhere = behind_hole.is_some();
+        let path = behind_hole.unwrap_or_else(|| places.absolute(glob)).to_lowercase();
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let may_begin = |pattern: &Vec<String>| {
+            let starts = if is_somewhere { pattern.len() } else { 1 };
+            (0..starts).any(|at| begins(&pattern[at..], &parts, overlaps))
+        };
         self.name.as_ref().is_some_and(|name| parts.iter().any(|part| overlaps(name, part)))
-            || self.absolute.iter().any(|pattern| begins(pattern, &parts, overlaps))
+            || self.absolute.iter().any(may_begin)
     }
 
     fn matches_absolute(&self, absolute: &str) -> bool {

@@ -74,6 +74,53 @@ fn a_line_that_claude_code_denies_or_asks_about_is_neither_allowed_nor_rewritten
 }
 
 #[test]
+fn what_a_line_may_read_or_write_of_a_client_s_files_is_asked_about() {
+    let settings = json!({ "permissions": {
+        "deny": ["Read(./private/**)", "Edit(./docs/**)", "Read(./.conf)"],
+    } });
+    let context = with_claude(&settings);
+    let (allow, ask, deny) = (Decision::Allow, Decision::Ask, Decision::Deny);
+    for (line, decision, rewritten) in [
+        ("cat $(pwd)/private/p", ask, false),
+        ("cat \"$(pwd)\"/private/p", ask, false),
+        ("cat $OLDPWD/private/p", ask, false),
+        ("cat ~+/private/p", ask, false),
+        ("./tool --in=$(pwd)/private/p", ask, false),
+        ("cd $(pwd)/private && cat p", ask, false),
+        ("for d in *; do cat $d/p; done", ask, false),
+        ("for d in *; do cat \"$d/p\"; done", ask, false),
+        ("x=$(ls); cat $x", ask, false),
+        ("cat < \"$x\"", ask, false),
+        ("cat $D/.conf", ask, false),
+        ("dd if=private/p", deny, false),
+        ("dd if=priv*/p", ask, false),
+        ("dd if=\"$x\"", ask, false),
+        ("sed -i s/a/b/ d*/n", ask, false),
+        ("sed -i s/a/b/ docs/n", deny, false),
+        ("echo x > d*/n", ask, false),
+        ("x=$(pwd)/docs/n; echo x > $x", ask, false),
+        ("echo x > \"$(pwd)/docs/n\"", deny, false),
+        ("tee \"$x\"", ask, false),
+        ("dd of=\"$x\"", ask, false),
+        ("cp n do*", ask, false),
+        // What cannot be one of them is as it was.
+        ("cat $x/a; git checkout main", ask, false),
+        ("echo \"exit $?\" $X", allow, false),
+        ("make test $X \"$D/x\"", ask, true),
+        ("cd \"$(git rev-parse --show-toplevel)\" && cat README.md", ask, true),
+        ("cat src/*.rs", allow, false),
+        ("echo x > src/a", allow, false),
+        ("dd if=src/a of=src/b", ask, true),
+    ] {
+        assert_eq!(answer(&context, &Call::shell(line)), (decision, rewritten), "{line}");
+    }
+    let context = with_claude(&json!({ "permissions": { "deny": ["Edit(./docs/n)"] } }));
+    for line in ["cp n docs", "mv n docs/", "ln n docs", "cp -t docs n"] {
+        assert_eq!(answer(&context, &Call::shell(line)), (deny, false), "{line}");
+    }
+}
+
+#[test]
 fn a_command_is_compared_as_it_is_written_too() {
     let settings = json!({ "permissions": { "deny": [
         "Bash(./tool.sh \"a b\")",

@@ -205,7 +205,7 @@ fn into_folder(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let name = paths::file_name(source.text.trim_end_matches('/'));
         let target = format!("{}/{name}", to.text.trim_end_matches('/'));
         let target = Arg { text: target, ..(*source).clone() };
-        judge.overwrites(&target);
+        judge.writes(&[&target]);
         let finding = judge.places.judge(&target, Access::Write);
         judge.consider(finding.filter(|_| source.shape == Shape::Exact));
     }
@@ -351,14 +351,17 @@ pub(crate) fn arguments_file(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Changes, parsed);
     for arg in parsed.args {
-        for (prefix, access) in [("of=", Access::Write), ("if=", Access::Read)] {
-            if let Some(path) = arg.text.strip_prefix(prefix) {
-                let path = Arg { text: path.to_owned(), ..arg.clone() };
-                judge.consider(judge.places.judge(&path, access));
-                if access == Access::Write {
-                    judge.writes(&[&path]);
-                }
-            }
+        let named = |prefix: &str| {
+            let guess = arg.guess.as_ref().map(|guess| guess.replacen(prefix, "", 1));
+            let text = arg.text.strip_prefix(prefix)?.to_owned();
+            Some(Arg { text, guess, ..arg.clone() })
+        };
+        if let Some(path) = named("of=") {
+            judge.consider(judge.places.judge(&path, Access::Write));
+            judge.writes(&[&path]);
+        }
+        if let Some(path) = named("if=") {
+            judge.reads(&path);
         }
     }
 }

@@ -291,7 +291,7 @@ impl Judge<'_> {
     /// Judges operands whose files git writes. Those that are revisions name ordinary files.
     pub(super) fn takes_back(&mut self, operands: &[&Arg]) {
         for operand in operands {
-            self.consider(self.context.client.written(operand, &self.places));
+            self.consider(self.context.client.file(operand, Access::Write, &self.places));
             if self.places.class(operand.guessed()) != PathClass::Repository {
                 self.consider(self.places.judge(operand, Access::Write));
             }

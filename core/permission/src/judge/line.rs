@@ -99,14 +99,14 @@ impl Judge<'_> {
 
     /// Judges a file that a command reads.
     pub(super) fn reads(&mut self, file: &Arg) {
-        self.consider(self.context.client.read(file, &self.places));
+        self.consider(self.context.client.file(file, Access::Read, &self.places));
         self.consider(self.places.judge(file, Access::Read));
     }
 
     /// Notes files that a command writes.
     pub(super) fn writes(&mut self, files: &[&Arg]) {
         for file in files {
-            self.consider(self.context.client.written(file, &self.places));
+            self.consider(self.context.client.file(file, Access::Write, &self.places));
             self.overwrites(file);
         }
         let names = files.iter().map(|arg| file_name(arg.guessed()).to_lowercase());

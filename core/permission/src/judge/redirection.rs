@@ -36,7 +36,7 @@ impl Judge<'_> {
         if access == Access::Write && !is_stream {
             self.writes(&[&target]);
         } else if !is_stream {
-            self.consider(self.context.client.read(&target, &self.places));
+            self.consider(self.context.client.file(&target, Access::Read, &self.places));
         }
         self.consider(self.places.judge(&target, access));
     }

@@ -56,7 +56,7 @@ impl Judge<'_> {
     /// Judges an argument or an option's value by what it is.
     pub(super) fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
         if role == Role::Read && arg.text != "-" {
-            self.consider(self.context.client.read(arg, &self.places));
+            self.consider(self.context.client.file(arg, Access::Read, &self.places));
         }
         let places = &self.places;
         let finding = match role {
