@@ -11,6 +11,7 @@ use super::expand::{Arg, HOLE};
 use super::leading::without_leading_options;
 use super::paths::{TemporaryPolicy, file_name, in_system_folder};
 use super::target::Target;
+use super::tools;
 pub use super::verdict::Source;
 use super::verdict::{Decision, Finding, Rule};
 use onloop_syntax::limits;
@@ -33,6 +34,8 @@ struct Matcher {
     /// What it decides where it matches.
     decision: Decision,
     tool: String,
+    /// Whether it is about lines of shell, which clients have tools of many names for.
+    in_shell: bool,
     pattern: Pattern,
 }
 
@@ -226,7 +229,13 @@ impl Rules {
                 Pattern::Unusable(error.to_string())
             }
         };
-        self.rules.push(Matcher { rule, decision, tool: tool.to_owned(), pattern });
+        let mut named = tools::names().filter(|name| is_called(tool, name)).peekable();
+        if named.peek().is_none() && !tool.starts_with("mcp") {
+            let tool = text::one_line(tool);
+            self.notes.push(format!("`{rule}` names the tool `{tool}`, which is not known"));
+        }
+        let in_shell = named.any(tools::starts_programs);
+        self.rules.push(Matcher { rule, decision, tool: tool.to_owned(), in_shell, pattern });
     }
 
     /// Records that a file exists but cannot be read; from then on nothing is allowed.
@@ -332,12 +341,14 @@ fn spellings(args: &[Arg]) -> [String; 2] {
     [plain, quoted.join(" ")]
 }
 
+/// Whether a rule's name for tools, which may end in `*`, stands for `tool`.
+fn is_called(name: &str, tool: &str) -> bool {
+    name.strip_suffix('*').map_or(tool == name, |start| tool.starts_with(start))
+}
+
 impl Matcher {
     fn is_for(&self, tool: &str) -> bool {
-        match self.tool.strip_suffix('*') {
-            Some(start) => tool.starts_with(start),
-            None => tool == self.tool,
-        }
+        if tool == "Bash" { self.in_shell } else { is_called(&self.tool, tool) }
     }
 
     fn forbids(&self, target: &Target) -> Option<Finding> {

@@ -205,6 +205,11 @@ fn kind_of(tool: &str) -> Option<Tool> {
     TOOLS.iter().find(|(_, names)| names.contains(&tool)).map(|(kind, _)| *kind)
 }
 
+/// The names of all tools that are known.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().flat_map(|(_, names)| names.iter().copied())
+}
+
 /// Whether a tool runs a line in a shell.
 pub(super) fn runs_a_line(tool: &str) -> bool {
     kind_of(tool) == Some(Tool::Shell)

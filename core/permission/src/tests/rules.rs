@@ -277,3 +277,23 @@ fn options_in_front_of_a_sub_command_loosen_nothing() {
         assert_eq!(rule.starts_with("rules:"), line.starts_with("git stash"), "{line}: {rule}");
     }
 }
+
+#[test]
+fn a_rule_about_a_tool_that_runs_lines_of_shell_is_about_every_such_tool() {
+    let line = json!({ "command": "frob --now" });
+    let tools = ["Bash", "bash", "run_in_terminal", "execute_command", "exec_command", "Shell"];
+    for named in [&tools[..], &["shell", "local_shell", "run_*", "*"]].concat() {
+        for (list, decision) in [("deny", Deny), ("ask", Ask), ("allow", Allow)] {
+            let yaml = format!("permissions: {{{list}: [{{tool: '{named}', pattern: ^frob}}]}}\n");
+            let calls = tools.map(|tool| (tool, line.clone(), decision));
+            assert_rules(&yaml, &calls);
+            assert!(Context::new("/r").with_rules(Source::Local, &yaml).rules.notes().is_empty());
+        }
+    }
+    let yaml = "permissions:\n  deny:\n    - {tool: Basch, pattern: ^frob}\n    \
+                - {tool: mcp__db__*, pattern: drop}\n    - {tool: WebF*, pattern: x}\n";
+    let context = Context::new("/srv/repo").with_rules(Source::Local, yaml);
+    let note = "`rules:local:deny[0]` names the tool `Basch`, which is not known";
+    assert_eq!(context.rules.notes(), [note]);
+    assert_rules(yaml, &[("Bash", line, Ask)]);
+}
