@@ -297,3 +297,17 @@ fn a_rule_about_a_tool_that_runs_lines_of_shell_is_about_every_such_tool() {
     assert_eq!(context.rules.notes(), [note]);
     assert_rules(yaml, &[("Bash", line, Ask)]);
 }
+
+#[test]
+fn a_deny_rule_sees_the_texts_of_an_input_without_escapes() {
+    let yaml = "permissions: {allow: [{tool: mcp__db__*, pattern: .}], \
+                deny: [{tool: mcp__db__*, pattern: 'drop[[:space:]]+table|name\":\"x'}]}\n";
+    let sql = |text: &str| json!({ "sql": text });
+    let inner = sql("drop\ntable x").to_string();
+    let calls = ["drop table x", "drop\ntable x", "drop\t\r\n table x", "{\"name\":\"x\"}", &inner]
+        .map(|text| ("mcp__db__query", sql(text), Deny));
+    assert_rules(yaml, &calls);
+    for text in ["SELECT 1", "SELECT\ndrop", "C:\\drop\\table"] {
+        assert_rules(yaml, &[("mcp__db__query", sql(text), Allow)]);
+    }
+}

@@ -145,7 +145,22 @@ pub(super) fn target(input: &Value, judge: &Judge<'_>) -> Target {
     collect_names(input, false, &[], &mut names);
     let leaves = names.iter().any(|path| goes_up(path));
     let to_allow = vec![if leaves { tidied.clone() } else { written.clone() }];
-    Target { to_allow, to_forbid: vec![written, tidied, led], ..Target::default() }
+    let to_forbid = vec![unescaped(&written), written, tidied, led];
+    Target { to_allow, to_forbid, ..Target::default() }
+}
+
+/// JSON with the characters that its escapes stand for, also those in texts that are JSON themselves.
+fn unescaped(json: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = json;
+    while let Some((before, escape)) = rest.split_once('\\') {
+        plain.push_str(before);
+        let escape = escape.trim_start_matches('\\');
+        let blank = escape.starts_with(['n', 'r', 't', 'f', 'b']);
+        plain.push_str(if blank { "\n" } else { "" });
+        rest = &escape[usize::from(blank)..];
+    }
+    plain + rest
 }
 
 /// `input` with every path as `spell` has it.
