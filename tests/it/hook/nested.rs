@@ -39,7 +39,8 @@ fn with_nest() -> Workspace {
     let project = Workspace::git();
     project.write("nest/x", "x\n");
     project.write("nest/.gitattributes", "x filter=x\n");
-    project.shell("git -C nest init -q && git -C nest add -A && git -C nest commit -qm x");
+    let commit = "git -c user.name=a -c user.email=a@b commit -qm x";
+    project.shell(&format!("cd nest && git init -q && git add -A && {commit}")).expect_exit(0);
     let program = format!("touch {}", project.path("ran").display());
     project.write("monitor", format!("#!/bin/sh\n{program}\n"));
     project.shell("chmod +x monitor");
@@ -109,4 +110,23 @@ fn a_repository_that_an_agent_may_have_made_does_not_run_its_settings() {
     // A linked worktree has the settings of its repository.
     project.git_says(&["worktree", "add", "-q", "trees/a"]);
     assert!(runs(&project, "trees/a", None, "git status"));
+}
+
+#[test]
+fn a_hook_starts_nothing_in_a_repository_inside_whatever_it_asks_git() {
+    let project = with_nest();
+    project.shell("mkdir work && mv nest work/sub && cp -r work/sub work/.gitignore");
+    project.write(".gitignore", "target\n");
+    project.write("target/a", "a\n");
+    project.shell("git add .gitignore && git commit -qm Rules");
+    let link = project.git_says(&["-C", "work/sub", "rev-parse", "HEAD"]);
+    for path in ["work/sub", "work/.gitignore"] {
+        let link = format!("160000,{},{path}", link.trim());
+        project.git_says(&["update-index", "--add", "--cacheinfo", &link]);
+    }
+    let _ = std::fs::remove_file(project.path("ran"));
+    for line in ["rm -rf work", "rm -rf target", "rm -r target/a", "git merge --continue"] {
+        calls(&project, "s1", line);
+        assert!(!project.path("ran").exists(), "{line}");
+    }
 }

@@ -7,6 +7,11 @@ use onloop_syntax::limits;
 /// Commands of git for which exit code 1 is an answer.
 const ANSWER_WITH_1: [&str; 2] = ["check-ignore", "merge-tree"];
 
+/// How questions about what is not as committed begin. Git looks into no repository inside: its
+/// configuration names programs that git would start, and an agent writes it.
+pub(crate) const STATUS: [&str; 5] =
+    ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
+
 /// What git says in `root`, with everything in the repository's configuration switched off that would
 /// run a program or write.
 ///

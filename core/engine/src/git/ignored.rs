@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::git::hardened;
+use crate::git::hardened::{self, STATUS};
 use onloop_effect::{Failure, Io};
 use onloop_permission::paths::is_remade_by_tools;
 use onloop_syntax::limits;
@@ -27,7 +27,9 @@ pub(crate) async fn by_uncommitted_rules(
         return Ok(Vec::new());
     }
     let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
-    let status = ask(&[&IGNORED[..], &specs].concat(), None).await?;
+    // Of a folder that a rule names, not what is in it.
+    let ignored = ["--untracked-files=all", "--ignored=matching", "--"];
+    let status = ask(&[&STATUS[..], &ignored, &specs].concat(), None).await?;
     let ignored: BTreeSet<&str> =
         status.split('\0').filter_map(|line| line.strip_prefix("!! ")).collect();
     if ignored.is_empty() {
@@ -38,7 +40,8 @@ pub(crate) async fn by_uncommitted_rules(
     let tracked = ask(&["ls-files", "-z", "-v", "--", RULES], None).await?;
     let tracked: BTreeSet<&str> =
         tracked.split('\0').filter_map(|line| line.strip_prefix("H ")).collect();
-    let changed = ask(&[&CHANGED[..], &[RULES]].concat(), None).await?;
+    let changed =
+        ask(&[&STATUS[..], &["--untracked-files=no", "--", RULES]].concat(), None).await?;
     let changed: Vec<&str> =
         changed.split('\0').filter_map(|line| line.get(3..)?.strip_suffix(".gitignore")).collect();
     let fields: Vec<&str> = sources.split_terminator('\0').collect();
@@ -54,21 +57,6 @@ pub(crate) async fn by_uncommitted_rules(
 
 /// Every file with rules in the repository.
 const RULES: &str = ":(top,glob)**/.gitignore";
-
-/// What git ignores; of a folder that a rule names, not what is in it.
-const IGNORED: [&str; 7] = [
-    "status",
-    "--porcelain",
-    "-z",
-    "--no-renames",
-    "--untracked-files=all",
-    "--ignored=matching",
-    "--",
-];
-
-/// Tracked files that are not as committed.
-const CHANGED: [&str; 6] =
-    ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--"];
 
 /// Whether a tool has made the rule together with its folder.
 fn ignores_itself(source: &str, pattern: &str) -> bool {

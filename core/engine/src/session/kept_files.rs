@@ -15,7 +15,8 @@ use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
 use sha2::{Digest, Sha256};
 
-use crate::git::{hardened, ignored};
+use crate::git::hardened::{self, STATUS};
+use crate::git::ignored;
 
 /// The folder below `refs/onloop/` with one folder for each session.
 pub const SESSIONS: &str = "sessions";
@@ -179,16 +180,9 @@ fn pathspec(path: &str) -> Option<String> {
 
 /// Files that git sees as changed, staged or new, and whether it tracks them.
 async fn changed(io: &Io, root: &str, specs: &[String]) -> Result<BTreeMap<String, bool>, Failure> {
-    const STATUS: [&str; 6] = [
-        "status",
-        "--porcelain",
-        "-z",
-        "--no-renames",
-        "--ignore-submodules=all",
-        "--untracked-files=all",
-    ];
     let specs = specs.iter().map(String::as_str);
-    let words: Vec<&str> = STATUS.into_iter().chain(["--"]).chain(specs).collect();
+    let words = STATUS.into_iter().chain(["--untracked-files=all", "--"]).chain(specs);
+    let words: Vec<&str> = words.collect();
     let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
     let said = String::from_utf8_lossy(&said);
     let entry = |line: &str| {

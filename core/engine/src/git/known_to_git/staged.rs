@@ -1,7 +1,7 @@
 //! Secrets that a call would stage without naming them.
 
 use super::folders;
-use crate::git::hardened;
+use crate::git::hardened::{self, STATUS};
 use crate::git::inner_repositories::{self, Inner};
 use onloop_effect::{Failure, FailureKind, Io};
 use onloop_permission::{Call, Context, Staging, Taken, names_secret, stagings};
@@ -44,8 +44,7 @@ async fn taken(io: &Io, staging: &Staging) -> Result<Vec<String>, Failure> {
         Taken::Staged | Taken::Tracked => "--untracked-files=no",
         Taken::Untracked | Taken::Ignored => "--untracked-files=all",
     };
-    let mut words =
-        vec!["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all", untracked];
+    let mut words = [&STATUS[..], &[untracked]].concat();
     // The other mode names a folder that is ignored, and not what is in it.
     words.extend((staging.takes == Taken::Ignored).then_some("--ignored=traditional"));
     words.push("--");

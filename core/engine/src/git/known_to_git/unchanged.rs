@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::git::{hardened, ignored};
+use crate::git::hardened::{self, STATUS};
+use crate::git::ignored;
 use onloop_effect::Io;
 use onloop_permission::{Call, Context, recoverable};
 use onloop_syntax::limits;
@@ -54,7 +55,7 @@ async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
     if !tracked.split('\0').filter(|line| !line.is_empty()).all(|line| plain_file(line).is_some()) {
         return false;
     }
-    let changes = ask(&[&CHANGES[..], &["--untracked-files=all"]].concat()).await;
+    let changes = ask(&[&STATUS[..], &["--untracked-files=all"]].concat()).await;
     changes.is_some_and(|changes| changes.is_empty())
         && ignored::by_uncommitted_rules(io, root, &[spec])
             .await
@@ -85,16 +86,11 @@ async fn are_unchanged(io: &Io, root: &str, files: &BTreeSet<String>) -> bool {
     if tracked != *files {
         return false;
     }
-    ask(&CHANGES).await.is_some_and(|changes| changes.is_empty())
+    ask(&STATUS).await.is_some_and(|changes| changes.is_empty())
 }
 
 /// What git tracks, each with its marks and its mode.
 const TRACKED: [&str; 4] = ["ls-files", "-z", "-v", "--stage"];
-
-/// What is not as it was committed. Git looks into no repository inside: its configuration names
-/// programs that git would start, and an agent writes it.
-const CHANGES: [&str; 5] =
-    ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
 
 /// The name of a file in a line of [`TRACKED`]. `None`: a repository inside, or a mark lets git look away
 /// from changes.
