@@ -130,3 +130,36 @@ fn a_hook_starts_nothing_in_a_repository_inside_whatever_it_asks_git() {
         assert!(!project.path("ran").exists(), "{line}");
     }
 }
+
+#[test]
+fn a_repository_inside_is_read_as_git_reads_it() {
+    // `good` starts nothing, `evil` does. Each line makes git use `evil` for the folder `sub`.
+    let lines = [
+        r#"mv good "$M/m" && mv evil "$M/m " && echo "gitdir: ../.git/modules/m " > sub/.git"#,
+        r#"mv good "$M/m" && mv evil "$M/m"$'\xc2\xa0' && echo "gitdir: ../.git/modules/m"$'\xc2\xa0' > sub/.git"#,
+        r#"mv evil "$M/e " && cp -r good $M/e && mv good "$M/m" && echo "../e " > "$M/m/commondir" && echo "gitdir: ../.git/modules/m" > sub/.git"#,
+        r#"mv evil "$M/"$'e\xff' && mv good "$M/m" && echo $'../e\xff' > "$M/m/commondir" && echo "gitdir: ../.git/modules/m" > sub/.git"#,
+        r#"mv good sub/.git && mkdir -p other/n && mv evil other/n/.git && echo x > other/n/x && git -C sub config core.worktree ../../other"#,
+        r#"mv good sub/.git && mkdir -p other/n && mv evil other/n/.git && echo x > other/n/x && git -C sub config core.worktree "$PWD/other""#,
+        r#"mv good sub/.git && mkdir -p $'s\xff' && mv evil $'s\xff/.git' && echo x > $'s\xff/x' && git update-index --add --cacheinfo 160000,$H,$'s\xff'"#,
+    ];
+    for line in lines {
+        let project = Workspace::git();
+        project.write("sub/x", "x\n");
+        let ran = project.path("ran").display().to_string();
+        let prepare = format!(
+            "set -e; M=.git/modules; mkdir -p $M; cd sub; git init -q; git add x; \
+             git -c user.name=a -c user.email=a@b commit -qm x; H=$(git rev-parse HEAD); \
+             git update-index --add --cacheinfo 160000,$H,n; mv .git ../good; cd ..; \
+             cp -r good evil; git --git-dir=evil update-index --force-remove n; \
+             git --git-dir=evil config core.fsmonitor 'touch {ran}; false'; \
+             git update-index --add --cacheinfo 160000,$H,sub; {line}; rm -rf good evil"
+        );
+        let mut shell = project.command_at(".", "bash");
+        assert!(shell.args(["-c", &prepare]).status().unwrap().success(), "{line}");
+        assert!(!runs(&project, ".", None, "git status"), "{line}");
+        assert!(!project.path("ran").exists(), "{line}");
+        project.shell("git status");
+        assert!(project.path("ran").exists(), "git itself: {line}");
+    }
+}

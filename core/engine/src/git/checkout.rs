@@ -35,7 +35,7 @@ pub async fn find(io: &Io, folder: &str) -> Option<Checkout> {
                 // A linked worktree, or a submodule.
                 FileKind::File => {
                     let text = read_text(io, &git).await?;
-                    Some(below(folder, text.strip_prefix("gitdir:")?.trim()))
+                    Some(below(folder, one_path(text.strip_prefix("gitdir: ")?)))
                 }
                 FileKind::Link | FileKind::Other => None,
             };
@@ -147,9 +147,13 @@ impl Checkout {
 
     /// The folder of git that all its worktrees share.
     pub async fn common_folder(&self, io: &Io) -> String {
-        match read_text(io, &format!("{}/commondir", self.git_folder)).await {
-            Some(path) => below(&self.git_folder, path.trim()),
-            None => self.git_folder.clone(),
+        let named = format!("{}/commondir", self.git_folder);
+        match io.read(&named, limits::GIT_FILE_BYTES).await.map(|(path, _)| String::from_utf8(path))
+        {
+            Ok(Ok(path)) => below(&self.git_folder, one_path(&path)),
+            Err(failure) if failure.is_not_found() => self.git_folder.clone(),
+            // It leads to a folder that is not known. Nothing is below the file itself.
+            Ok(Err(_)) | Err(_) => named,
         }
     }
 
@@ -261,6 +265,11 @@ fn address_of(url: &str) -> Option<WebAddress> {
 
 pub(crate) fn below(folder: &str, path: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("{folder}/{path}") }
+}
+
+/// The path in a file of git that holds nothing else. Git strips no blanks.
+pub(crate) fn one_path(text: &str) -> &str {
+    text.trim_end_matches(['\r', '\n'])
 }
 
 pub(crate) async fn read_text(io: &Io, path: &str) -> Option<String> {

@@ -24,19 +24,20 @@ pub(crate) fn is_tracked(index: &[u8], path: &str) -> Option<bool> {
     [20, 32].into_iter().find_map(|hash_bytes| search(index, hash_bytes, path.as_bytes()))
 }
 
-/// The paths of the repositories that this index names. `None`: the index cannot be understood, or does
-/// not have everything.
+/// The paths of the repositories that this index names. `None`: the index cannot be understood, does not
+/// have everything, or has a path that is not UTF-8.
 pub(crate) fn links(index: &[u8]) -> Option<Vec<String>> {
     let found = [20, 32].into_iter().find_map(|hash_bytes| {
         let mut links = Vec::new();
         let is_whole = walk(index, hash_bytes, |name, mode| {
             if mode == LINK_MODE {
-                links.push(String::from_utf8_lossy(name).into_owned());
+                links.push(String::from_utf8(name.to_vec()).ok());
             }
         })?;
         Some((links, is_whole))
     });
-    found.and_then(|(links, is_whole)| is_whole.then_some(links))
+    let (links, is_whole) = found?;
+    is_whole.then(|| links.into_iter().collect())?
 }
 
 fn search(index: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {

@@ -1,7 +1,7 @@
 //! Repositories inside a checkout that git enters by itself, because the index names them, and whether
 //! their settings start programs.
 
-use crate::git::checkout::{self, Checkout, read_text};
+use crate::git::checkout::{self, Checkout, below, read_text};
 use crate::git::index;
 use onloop_effect::Io;
 use onloop_syntax::limits;
@@ -64,7 +64,7 @@ pub(crate) enum Inner {
 
 /// What is at `root`.
 pub(crate) async fn at(io: &Io, root: &str) -> Inner {
-    if io.stat(&format!("{root}/.git")).await.is_err() {
+    if io.stat(&format!("{root}/.git")).await.is_err_and(|failure| failure.is_not_found()) {
         return Inner::Missing;
     }
     match checkout::find(io, root).await.filter(|inner| inner.root == root) {
@@ -85,22 +85,41 @@ async fn links(io: &Io, checkout: &Checkout) -> Option<Vec<String>> {
 /// Whether git starts no program of the repository's while it looks for changes in it or fetches.
 async fn is_harmless(io: &Io, checkout: &Checkout) -> bool {
     let common = checkout.common_folder(io).await;
-    let hooks = io.list(&format!("{common}/hooks")).await.unwrap_or_default();
+    let hooks = match io.list(&format!("{common}/hooks")).await {
+        Err(failure) if !failure.is_not_found() => return false,
+        hooks => hooks.unwrap_or_default(),
+    };
     for folder in [&common, &checkout.git_folder] {
         if io.stat(&format!("{folder}/config.worktree")).await.is_ok() {
             return false;
         }
     }
-    let settings = read_text(io, &format!("{common}/config")).await;
-    hooks.iter().all(|name| name.ends_with(".sample"))
-        && settings.is_some_and(|settings| start_nothing(&settings))
+    let Some(settings) = read_text(io, &format!("{common}/config")).await else { return false };
+    let root = io.canonical(&checkout.root).await.ok();
+    for folder in worktrees(&settings) {
+        // Git looks for the files, and for repositories among them, in another folder.
+        if io.canonical(&below(&checkout.git_folder, folder)).await.ok() != root {
+            return false;
+        }
+    }
+    root.is_some() && hooks.iter().all(|name| name.ends_with(".sample")) && start_nothing(&settings)
 }
+
+/// The values of `core.worktree` in settings that start nothing.
+fn worktrees(settings: &str) -> impl Iterator<Item = &str> {
+    let settings = settings.lines().filter_map(|line| line.split_once('='));
+    let is_meant = |key: &str| key.trim().eq_ignore_ascii_case("worktree");
+    settings.filter(move |(key, _)| is_meant(key)).map(|(_, value)| value.trim_matches(BLANKS))
+}
+
+/// What git strips from a line of settings.
+const BLANKS: [char; 3] = [' ', '\t', '\r'];
 
 /// Whether every setting is known to start nothing. Lines that git may read in another way count as
 /// unknown.
 fn start_nothing(settings: &str) -> bool {
     let mut known = "";
-    settings.lines().map(str::trim).all(|line| {
+    settings.lines().map(|line| line.trim_matches(BLANKS)).all(|line| {
         if line.is_empty() || line.starts_with(['#', ';']) {
             return true;
         }
@@ -111,8 +130,12 @@ fn start_nothing(settings: &str) -> bool {
             known = found.map_or("", |(_, known)| *known);
             return !header.contains(']') && found.is_some();
         }
-        let key = line.split('=').next().unwrap_or_default().trim().to_ascii_lowercase();
-        !line.ends_with('\\') && known.contains(&format!(" {key} "))
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        let key = key.trim_matches(BLANKS).to_ascii_lowercase();
+        // Such a path may be another one than its text.
+        let is_odd =
+            key == "worktree" && (value.is_empty() || value.contains(['"', '\\', '#', ';', '\t']));
+        !line.ends_with('\\') && !is_odd && known.contains(&format!(" {key} "))
     })
 }
 
@@ -142,6 +165,9 @@ mod tests {
             "[submodule \"x\"]\n\tupdate = !x\n",
             "[branch \"a] \"]\n\tremote = x\n",
             "fsmonitor = x\n",
+            "[core]\n\tworktree = \"../x\"\n",
+            "[core]\n\tworktree = ../x;y\n",
+            "[core]\n\tworktree\n",
         ] {
             assert!(!start_nothing(&format!("{plain}{more}")), "{more}");
         }

@@ -249,7 +249,7 @@ async fn own_module(io: &Io, inside: &str, common: &str) -> Option<Option<String
         return Some(None);
     }
     let text = checkout::read_text(io, &file).await?;
-    let own = below(inside, text.strip_prefix("gitdir:")?.trim());
+    let own = below(inside, checkout::one_path(text.strip_prefix("gitdir: ")?));
     let own = io.canonical(&own).await.ok()?;
     let common = io.canonical(common).await.ok()?;
     // `worktrees/ID/modules/NAME`, and `/modules/NAME` for each submodule of a submodule.

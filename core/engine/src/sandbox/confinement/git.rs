@@ -50,10 +50,9 @@ async fn linked(io: &Io, checkout: &Checkout) -> Option<GitPlace> {
     let git = io.canonical(&checkout.git_folder).await.ok()?;
     let (worktrees, _) = git.rsplit_once('/')?;
     let common = worktrees.strip_suffix("/worktrees")?.to_owned();
-    let named = checkout::read_text(io, &format!("{git}/commondir")).await?;
-    let named = io.canonical(&checkout::below(&git, named.trim())).await.ok()?;
+    let named = io.canonical(&checkout.common_folder(io).await).await.ok()?;
     let back = checkout::read_text(io, &format!("{git}/gitdir")).await?;
-    let back = io.canonical(&checkout::below(&git, back.trim())).await.ok()?;
+    let back = io.canonical(&checkout::below(&git, checkout::one_path(&back))).await.ok()?;
     let agrees = named == common
         && back == format!("{}/.git", checkout.root)
         && !is_within(&git, &checkout.root);
