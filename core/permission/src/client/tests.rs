@@ -106,7 +106,7 @@ fn what_a_line_may_read_or_write_of_a_client_s_files_is_asked_about() {
         // What cannot be one of them is as it was.
         ("cat $x/a; git checkout main", ask, false),
         ("echo \"exit $?\" $X", allow, false),
-        ("make test $X \"$D/x\"", ask, true),
+        ("make test X=\"$D/x\"", ask, true),
         ("cd \"$(git rev-parse --show-toplevel)\" && cat README.md", ask, true),
         ("cat src/*.rs", allow, false),
         ("echo x > src/a", allow, false),

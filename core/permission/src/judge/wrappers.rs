@@ -5,7 +5,7 @@ use super::entry::{ParsedArgs, Role, lists};
 use super::{Judge, files, tasks};
 use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
-use crate::paths::{Access, PathClass, file_name};
+use crate::paths::{Access, PathClass};
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, Rule};
 
