@@ -386,7 +386,9 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         _ => None,
     };
     match code {
-        Some(code) if !odd => judge.in_shell(is_posix_only, |judge| judge.code_argument(&code)),
+        Some(code) if !odd || code.known().is_none() => {
+            judge.in_shell(is_posix_only, |judge| judge.code_argument(&code));
+        }
         Some(_) => judge.ask(parsed, Class::Runs.sentence()),
         None => {
             judge.seen.unseen = true;
