@@ -167,7 +167,12 @@ fn may_write_any(simple: &Simple, known: &BTreeMap<&str, Variable<'_>>) -> bool 
         Some(Word::Pieces(pieces)) => pieces.as_slice(),
         Some(Word::Literal(_)) | None => return false,
     };
-    let [Piece::Variable { name, .. }] = program else { return true };
+    let name = match program {
+        [Piece::Variable { name, .. }] => name,
+        // Alone, it is `test`.
+        [Piece::Wildcard('[')] => return false,
+        _ => return true,
+    };
     let value = known.get(name.as_str()).filter(|variable| variable.writes == 1);
     let value = value.and_then(|variable| variable.value?.as_literal());
     value.is_none_or(|text| {

@@ -6,7 +6,8 @@ use crate::environment::Scope;
 use crate::expand::{Arg, Shape};
 use crate::verdict::Decision;
 
-/// printf: `-v` names a variable, whose subscript is evaluated, and `%n` writes the one that an argument names.
+/// printf: `-v` names a variable, whose subscript is evaluated, and `%n` writes the one that an
+/// argument names.
 pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     const WRITES: &str = "may write a variable";
     if parsed.args.first().is_some_and(|arg| arg.text.starts_with("-v") || arg.opaque_start()) {

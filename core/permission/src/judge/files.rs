@@ -163,7 +163,8 @@ pub(crate) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for file in files {
         judge.consider(judge.places.judge(file, Access::Write));
     }
-    let executable = matches!(mode.known(), Some("+x" | "u+x" | "a+x" | "ug+x" | "ugo+x"));
+    const EXECUTABLE: [&str; 6] = ["+x", "u+x", "a+x", "ug+x", "ugo+x", "755"];
+    let executable = mode.known().is_some_and(|mode| EXECUTABLE.contains(&mode));
     let is_option = |arg: &Arg| arg.text.starts_with('-') || arg.may_be_option();
     if !executable || files.is_empty() || files.iter().any(is_option) {
         judge.classified(Class::Changes, parsed);

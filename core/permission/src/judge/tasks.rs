@@ -8,7 +8,8 @@ use crate::paths::{self, Access, PathClass, Places};
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, Rule};
 
-/// Asks about a folder, the value of an option, whose name says that what is built in it leaves the machine.
+/// Asks about a folder, the value of an option, whose name says that what is built there leaves the
+/// machine.
 fn build_folder(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // `cmake-build-release` holds a build, and not a release.
     let leaves_as_folder =

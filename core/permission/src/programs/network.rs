@@ -1,7 +1,9 @@
 //! Programs that talk to other machines or to services.
 
 use super::super::judge::{network, workflow, wrappers};
-use super::Class::{Administers, Builds, Connects, Fetches, Publishes, Reads, Reveals, Runs};
+use super::Class::{
+    Administers, Builds, Connects, Fetches, Prints, Publishes, Reads, Reveals, Runs,
+};
 use super::Role::{Address, AtFile, Data, Read, Shell, Write};
 use super::{ProgramEntry, makes, makes_with, plain, program, takes};
 
@@ -91,8 +93,12 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     ),
     program("openssl", Runs, "handles keys and certificates")
         .any_options()
-        .subcommands(&[program("s_client s_server s_time ocsp cmp", Connects, "talks to a network")
-            .any_options()])
+        .subcommands(&[
+            program("s_client s_server s_time ocsp cmp", Connects, "talks to a network")
+                .any_options(),
+            program("version", Prints, "shows its version")
+                .options(&[plain("-a -b -d -f -m -o -p -r -v -c")]),
+        ])
         .otherwise(Runs),
     program("ssh mosh autossh", Connects, "runs commands on another machine")
         .options(&[

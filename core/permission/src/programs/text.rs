@@ -219,7 +219,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain(
                 "-a --text -b --ignore-space-change -B --ignore-blank-lines -c -d --minimal -e \
                  --ed -E --ignore-tab-expansion -i --ignore-case -n --rcs -N --new-file \
-                 --unidirectional-new-file -p --show-c-function -q --brief -r --recursive -s \
+                 -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 --unidirectional-new-file -p --show-c-function -q --brief -r --recursive -s \
                  --report-identical-files -t --expand-tabs -T --initial-tab -u -w \
                  --ignore-all-space -y --side-by-side --left-column --suppress-common-lines \
                  --suppress-blank-empty -Z --ignore-trailing-space --normal --no-dereference \

@@ -108,7 +108,7 @@ impl Reader<'_> {
                 self.at += 1;
                 self.until(delimiter)?;
                 self.until(delimiter)?;
-                self.skip(b"gpiIM0123456789");
+                self.skip(b"gpiImM0123456789");
             }
             b'y' => {
                 let delimiter = self.peek()?;
