@@ -208,6 +208,18 @@ fn no_rule_about_a_server_covers_secrets() {
         (json!({ "x": "vscode-remote://ssh/home/x/.ssh/config" }), Deny),
         (json!({ "x": "C:\\Users\\x\\.ssh\\config" }), Deny),
         (json!({ "path": ".env" }), Deny),
+        (json!({ "cmd": "cat .env" }), Deny),
+        (json!({ "cmd": "make test 2>config/.env" }), Deny),
+        (json!({ "cmd": "npm run 'lint:all'" }), Allow),
+        (json!({ "glob": ".e?v" }), Deny),
+        (json!({ "include": ["src/*.rs", "**/.en[v]"] }), Deny),
+        (json!({ "path": "id_rs*" }), Deny),
+        (json!({ "path": "app/[id]/page.tsx", "glob": "**/*.ts", "regex": ".*\\.ts$" }), Allow),
+        (json!({ "pattern": ".*", "query": "*" }), Allow),
+        (json!({ "args": "{\"path\":\".env\"}" }), Deny),
+        (json!({ "arguments": "{\"a\":[{\"cmd\":\"cat .env\"}]}" }), Deny),
+        (json!({ "arguments": "{\"a\":\"{\\\"glob\\\":\\\".e?v\\\"}\"}" }), Deny),
+        (json!({ "arguments": "{\"path\":\"src/a.rs\"}", "body": "[.env] is {read}" }), Allow),
     ] {
         assert_calls(&context, &[("mcp__files__read", input, decision)]);
     }

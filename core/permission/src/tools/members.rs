@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use onloop_syntax::syntax::file_uri;
 use serde_json::Value;
 
+use super::search;
+use crate::expand::{Arg, Shape};
 use crate::judge::Judge;
 use crate::paths::{Access, goes_up, tidy};
 use crate::target::Target;
@@ -108,29 +110,43 @@ pub(super) fn judge_path(path: &str, access: Access, judge: &Judge<'_>, worst: &
 /// Refuses an input in which a text names a secret, except in members with these names.
 pub(super) fn judge_secrets(input: &Value, except: &[&str], judge: &mut Judge<'_>) {
     let mut names = Vec::new();
-    collect_names(input, false, except, &mut names);
+    collect_names(input, "", except, &mut names);
     for name in names {
-        let finding = judge.places.judge_text(&name, Access::Read);
+        let finding = judge.places.judge(&name, Access::Read);
         judge.consider(finding.filter(|found| found.decision == Decision::Deny));
     }
 }
 
-fn collect_names<'v>(
-    value: &'v Value,
-    is_path: bool,
-    except: &[&str],
-    found: &mut Vec<Cow<'v, str>>,
-) {
+/// Adds every name of a file, and every pattern for some, that the member `key` may hold, also in a text
+/// that is JSON itself.
+fn collect_names(value: &Value, key: &str, except: &[&str], found: &mut Vec<Arg>) {
     match value {
         Value::Object(fields) => {
             for (key, value) in fields.iter().filter(|(key, _)| !except.contains(&key.as_str())) {
-                collect_names(value, names_files(key), except, found);
+                collect_names(value, key, except, found);
             }
         }
         Value::Array(items) => {
-            items.iter().for_each(|item| collect_names(item, is_path, except, found));
+            items.iter().for_each(|item| collect_names(item, key, except, found));
         }
-        Value::String(text) => found.extend(file_in(text, is_path)),
+        Value::String(text) => {
+            if text.trim_start().starts_with(['{', '['])
+                && let Ok(inner) = serde_json::from_str(text)
+            {
+                collect_names(&inner, key, except, found);
+            }
+            let is_path = names_files(key);
+            let is_line = matches!(key, "command" | "cmd");
+            let ends_word = |c: char| c.is_whitespace() || "\"'`;|&<>()=".contains(c);
+            let words = text.split(ends_word).filter(|_| is_line);
+            let names = words.filter_map(|word| file_in(word, false)).chain(file_in(text, is_path));
+            found.extend(names.map(Arg::exact));
+            let is_glob =
+                is_path || search::GLOB_KEYS.contains(&key) && !search::TEXT_KEYS.contains(&key);
+            if is_glob && text.contains(['*', '?', '[']) {
+                found.push(Arg { shape: Shape::Pattern, ..Arg::exact(text.as_str()) });
+            }
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
@@ -142,8 +158,8 @@ pub(super) fn target(input: &Value, judge: &Judge<'_>) -> Target {
     let led = |path: &str| judge.places.named(path).get(1).cloned();
     let led = respelled(input, false, &led).to_string();
     let mut names = Vec::new();
-    collect_names(input, false, &[], &mut names);
-    let leaves = names.iter().any(|path| goes_up(path));
+    collect_names(input, "", &[], &mut names);
+    let leaves = names.iter().any(|name| goes_up(&name.text));
     let to_allow = vec![if leaves { tidied.clone() } else { written.clone() }];
     let to_forbid = vec![unescaped(&written), written, tidied, led];
     Target { to_allow, to_forbid, ..Target::default() }

@@ -10,7 +10,7 @@ use crate::target::Target;
 use crate::verdict::{PathRule, Rule, Worst};
 
 /// Members with patterns for names of files, as the tools of the clients name them.
-const GLOB_KEYS: [&str; 12] = [
+pub(super) const GLOB_KEYS: [&str; 12] = [
     "glob",
     "globs",
     "pattern",
@@ -26,7 +26,7 @@ const GLOB_KEYS: [&str; 12] = [
 ];
 
 /// Members with what is searched for, with what is left out, and with notes for people.
-const TEXT_KEYS: [&str; 8] = [
+pub(super) const TEXT_KEYS: [&str; 8] = [
     "pattern",
     "query",
     "regex",
