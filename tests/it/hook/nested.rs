@@ -101,7 +101,8 @@ fn a_repository_that_an_agent_may_have_made_does_not_run_its_settings() {
     let link = project.git_says(&["rev-parse", "HEAD"]);
     let link = format!("160000,{},nest", link.trim());
     project.git_says(&["update-index", "--add", "--cacheinfo", &link]);
-    for line in ["git status", r"g\it status", "$'g\\x69t' status"] {
+    let of_gh = "gh pr create --title x --body y --base main";
+    for line in ["git status", r"g\it status", "$'g\\x69t' status", of_gh, "gh pr list"] {
         assert!(!runs(&project, ".", None, line), "{line}");
     }
     project.git_says(&["update-index", "--force-remove", "nest"]);

@@ -13,6 +13,9 @@ mod replaced;
 mod staged;
 mod unchanged;
 
+/// Programs with allowed commands that start git.
+const STARTS_GIT: [&str; 2] = ["git", "gh"];
+
 /// The ruling that `judge` made about a call, made anew where git turns out to have what the call throws
 /// away, or would stage a secret with it. What git cannot say never lifts a question, and an allowed
 /// call becomes one.
@@ -76,8 +79,8 @@ pub async fn look(
 /// A repository that git would enter if the call runs it, and whose settings may start a program: one
 /// inside the checkout, or a folder that looks like a bare one.
 async fn entered(io: &Io, context: &Context, ruling: &Ruling) -> Option<String> {
-    let of_git = |name: &str| name == "git" || name.starts_with("git ");
-    ruling.commands.iter().find(|command| of_git(&command.name))?;
+    let mut programs = ruling.commands.iter().filter_map(|command| command.name.split(' ').next());
+    programs.find(|program| STARTS_GIT.contains(program))?;
     let folder = context.places.root.as_ref().unwrap_or(&context.places.cwd);
     let checkout = checkout::own(io, folder).await;
     let is_plain = match &checkout {
