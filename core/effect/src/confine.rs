@@ -36,6 +36,10 @@ pub struct Confinement {
     /// name. A new link is removed when the program ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_links: Vec<String>,
+    /// Patterns for names in a folder, in lower case, of files that the program does not make there. What
+    /// it makes is removed when the program ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_new: Vec<String>,
     /// Git folders whose configuration, and that of their submodules, is shown without credentials.
     /// Only bubblewrap shows a file in the place of another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

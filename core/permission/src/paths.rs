@@ -492,10 +492,9 @@ fn inside_repository(inside: &str) -> PathClass {
     PathClass::Repository
 }
 
-/// The table of files that run by themselves in a checkout and that no tool writes in its own work.
-/// `name*` is every name that begins so.
+/// Patterns of files that run by themselves in a checkout, and that no tool writes in its own work.
 pub fn automation() -> impl Iterator<Item = &'static str> {
-    AUTOMATION.iter().copied()
+    AUTOMATION.iter().copied().chain(places::ENDINGS)
 }
 
 /// Whether a path below the top of a checkout is in [`automation`].

@@ -8,6 +8,7 @@
 mod ways;
 
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Child, Command, Stdio};
 
@@ -293,24 +294,49 @@ fn files_that_run_by_themselves_stay_as_they_are() {
 fn no_link_stays_where_an_agent_would_look_for_a_folder() {
     for mechanism in mechanisms() {
         let place = Place::new();
-        place.confine_in(
-            "wt",
-            &["--with", mechanism],
-            "mkdir own; ln -s own .claude; ln -s own .codex",
-        );
-        for name in [".claude", ".codex"] {
+        place.write("wt/.github/a.md", "as it was\n");
+        let line =
+            "mkdir own; ln -s own .claude; ln -s own .codex; mv .github other; ln -s other .github";
+        place.confine_in("wt", &["--with", mechanism], line);
+        for name in [".claude", ".codex", ".github"] {
             assert!(!place.path("wt").join(name).is_symlink(), "{mechanism}: {name}");
         }
+        assert_eq!(place.read("wt/other/a.md"), "as it was\n", "{mechanism}");
+    }
+}
+
+/// For another user than root the mode of a folder decides whether its files can be removed.
+#[test]
+fn what_is_planted_is_removed_from_a_folder_that_is_closed() {
+    for mechanism in mechanisms() {
+        let place = Place::new();
+        let line = "mkdir -p .claude .git/logs/a; echo x | tee .claude/settings.json .mcp.json .git/commondir Procfile; \
+                    ln -s ../../../../outside/file .git/logs/a/b; chmod 555 . .git .claude; chmod 0 .git/logs/a";
+        let run = place.confine_in("repo", &["--with", mechanism], line);
+        for name in
+            [".claude/settings.json", ".mcp.json", ".git/commondir", ".git/logs/a/b", "Procfile"]
+        {
+            let path = place.path("repo").join(name);
+            assert!(path.symlink_metadata().is_err(), "{mechanism}: {name}: {}", run.stderr);
+        }
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(place.path("repo"), open).unwrap();
     }
 }
 
 /// A client ends a command that takes too long with all of its descendants.
 #[test]
 fn nothing_stays_planted_where_the_command_is_killed() {
-    const PLANTED: [&str; 3] = [".claude/settings.local.json", ".mcp.json", ".git/rebase-merge"];
+    const PLANTED: [&str; 5] = [
+        ".claude/settings.local.json",
+        ".mcp.json",
+        ".git/rebase-merge",
+        "rust-toolchain.toml",
+        "Procfile",
+    ];
     for mechanism in mechanisms() {
         let place = Place::new();
-        let line = "mkdir .claude .git/rebase-merge; echo x | tee .claude/settings.local.json .mcp.json; \
+        let line = "mkdir .claude .git/rebase-merge; echo x | tee .claude/settings.local.json .mcp.json rust-toolchain.toml Procfile; \
                     touch planted; exec sleep 600";
         let mut command = place.command(program(), "repo");
         command.args(["confine", "--with", mechanism, "--", "bash", "-c", line]);

@@ -7,7 +7,7 @@ mod tools;
 use crate::error::CommandError;
 use crate::git::checkout;
 use crate::git::known_to_git::hooks;
-use crate::sandbox::automation::Automation;
+use crate::sandbox::automation;
 use crate::sandbox::network::{NAMES_NEED, NamesRefused, NetworkRequest};
 use crate::state::config;
 use git::{environment_files, git_place};
@@ -36,8 +36,6 @@ pub struct Confined {
     homes: Vec<String>,
     /// Variables that lead tools to folders that one process has for itself, or that all share.
     moved: Vec<(&'static str, String)>,
-    /// What stays as it is in the checkout of a person.
-    automation: Option<Automation>,
 }
 
 /// The folders for temporary files of several confined processes.
@@ -124,9 +122,7 @@ impl Confined {
         let folder = io.canonical(folder).await.map_err(ConfineError::Failed)?;
         let checkout = checkout::own(io, &folder).await;
         let top = checkout.as_ref().map_or(&folder, |checkout| &checkout.root);
-        let automation = Automation::find(io, top).await;
-        confined.confinement.may_read.extend(automation.paths());
-        confined.automation = Some(automation);
+        automation::keep(io, top, &mut confined.confinement).await;
         if let Some(checkout) = checkout {
             confined.confinement.may_read.extend(hooks::files(io, &checkout.root).await);
             let folders = [checkout.common_folder(io).await, checkout.git_folder];
@@ -167,16 +163,8 @@ impl Confined {
         let registries = registry_names(variables, &found.remotes);
         let (temporary, homes) = (context.temporary.clone(), context.homes);
         let caches = caches.iter().map(|path| below_home(&homes, path)).collect();
-        let mut confined = Confined {
-            confinement,
-            network,
-            caches,
-            registries,
-            temporary,
-            homes,
-            moved,
-            automation: None,
-        };
+        let mut confined =
+            Confined { confinement, network, caches, registries, temporary, homes, moved };
         confined.add(io, &Needs::default());
         if let Some(text) = gitconfig {
             let path = write(".gitconfig", text.into_bytes()).await?;
@@ -250,16 +238,8 @@ impl Confined {
         ))
     }
 
-    /// Removes the temporary files, and files in the checkout of a person that would run by themselves.
+    /// Removes the temporary files.
     pub async fn remove(self, io: &Io) {
-        if let Some(automation) = &self.automation {
-            for path in automation.remove_new(io).await {
-                io.note(format!(
-                    "warning: removed what was made at `{path}`, because it runs by itself"
-                ))
-                .await;
-            }
-        }
         // They are in a folder that systems clear out.
         let _ = io.remove(&self.temporary).await;
     }

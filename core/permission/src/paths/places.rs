@@ -347,13 +347,15 @@ pub(super) const MADE_BY_TOOLS: &[&str] = &[
     "venv/pyvenv.cfg",
 ];
 
+/// Names, by their endings, of files that run by themselves.
+pub(super) const ENDINGS: [&str; 3] = ["*.code-workspace", "*.sublime-project", "mise.*.toml"];
+
 /// Whether a file runs by itself by the ending of its name.
 pub(super) fn runs_by_ending(path: &str) -> bool {
     let name = super::file_name(path);
-    let of_mise = name.starts_with("mise.") && name.ends_with(".toml");
     // Python runs the lines of these when it starts, also where an editor starts it.
     let of_python = name.ends_with(".pth") && super::has_entry(path, &["site-packages"]);
-    of_mise || of_python || name.ends_with(".code-workspace") || name.ends_with(".sublime-project")
+    of_python || ENDINGS.iter().any(|pattern| super::pattern_matches_any(pattern, name))
 }
 
 /// Folders that a build makes anew, whatever is lost in them.

@@ -28,6 +28,8 @@ pub(super) struct ConfinedPaths {
     pub(super) links: BTreeMap<PathBuf, PathBuf>,
     /// Folders below which no new link is allowed.
     pub(super) without_links: Vec<PathBuf>,
+    /// Patterns for names in these folders that no file may have which was not there.
+    pub(super) without_new: BTreeMap<PathBuf, Vec<String>>,
 }
 
 impl ConfinedPaths {
@@ -102,7 +104,11 @@ impl ConfinedPaths {
         unprotected.retain(|path| matches!(paths.around(path), Reach::Write | Reach::Others));
         links.retain(|path, _| matches!(paths.around(path), Reach::Hidden | Reach::Scratch));
         let without_links = confinement.without_links.iter().map(PathBuf::from).collect();
-        ConfinedPaths { unprotected, links, without_links, ..paths }
+        let mut without_new: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+        for (folder, pattern) in confinement.without_new.iter().filter_map(|p| p.rsplit_once('/')) {
+            without_new.entry(PathBuf::from(folder)).or_default().push(pattern.to_owned());
+        }
+        ConfinedPaths { unprotected, links, without_links, without_new, ..paths }
     }
 
     /// Returns the access to `path` that the rules of its parents give.

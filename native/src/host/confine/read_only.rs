@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind, Reach};
+use onloop_core::permission::paths::pattern_matches_any;
 
 use super::impossible;
 use super::paths::ConfinedPaths;
@@ -22,9 +23,11 @@ const LIMIT_FILES: usize = 4_000;
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     before: Vec<(PathBuf, Content)>,
-    /// Folders above them that were missing. A link in place of one would lead to what the program, or
-    /// another one later, writes elsewhere.
-    absent: BTreeSet<PathBuf>,
+    /// Writable folders above them that were missing or no links. A link in place of one would lead to what
+    /// the program, or another one later, writes elsewhere.
+    plain: BTreeSet<PathBuf>,
+    /// Patterns for names in folders, and the files that had such names.
+    names: BTreeMap<PathBuf, (Vec<String>, BTreeSet<PathBuf>)>,
     /// Writable paths inside the compared ones.
     free: Vec<PathBuf>,
     /// Folders below which no new link is allowed, and the links that were there.
@@ -73,18 +76,31 @@ impl Snapshot {
         let written = rules.there.iter().filter(|rule| rule.reach == Reach::Write);
         let free: Vec<PathBuf> = written.map(|rule| rule.path.clone()).collect();
         let mut budget = Budget::default();
-        let (mut before, mut absent) = (Vec::new(), BTreeSet::new());
+        let (mut before, mut plain) = (Vec::new(), BTreeSet::new());
+        let mut keep_plain = |folder: &Path| {
+            for folder in folder.ancestors() {
+                if plain.contains(folder) || !free.iter().any(|root| folder.starts_with(root)) {
+                    break;
+                }
+                if !folder.is_symlink() {
+                    plain.insert(folder.to_owned());
+                }
+            }
+        };
+        let names = rules.without_new.iter().map(|(folder, patterns)| {
+            keep_plain(folder);
+            (folder.clone(), (patterns.clone(), named_like(folder, patterns)))
+        });
+        let names = names.collect();
         for path in paths {
-            let is_absent = |folder: &&Path| folder.symlink_metadata().is_err();
-            let above = path.ancestors().skip(1).take_while(is_absent);
-            absent.extend(above.map(Path::to_owned));
+            path.parent().into_iter().for_each(&mut keep_plain);
             let content = content(path, &free, &mut budget)
                 .map_err(|error| impossible(format_args!("`{}`: {error}", path.display())))?;
             before.push((path.clone(), content));
         }
         let without_links = rules.without_links.clone();
         let links = links_in(&without_links);
-        Ok(Snapshot { before, absent, free, without_links, links })
+        Ok(Snapshot { before, plain, names, free, without_links, links })
     }
 
     /// Restores changed paths and returns them. An error does not stop the rest.
@@ -94,13 +110,14 @@ impl Snapshot {
     /// The first path that could not be restored.
     pub(super) fn repair(&self) -> Result<Vec<String>, Failure> {
         let (mut changed, mut failed) = (Vec::new(), None);
+        let closed = self.open();
         // Links first: restored content must not be written through one.
         let now = links_in(&self.without_links);
-        let made = self.absent.iter().filter(|folder| folder.is_symlink());
+        let made = self.plain.iter().filter(|folder| folder.is_symlink());
         let paths: BTreeSet<&PathBuf> = now.keys().chain(self.links.keys()).chain(made).collect();
         for link in paths {
             let before = self.links.get(link);
-            if now.get(link) == before && !self.absent.contains(link) {
+            if now.get(link) == before && !self.plain.contains(link) {
                 continue;
             }
             let shown = link.display().to_string();
@@ -136,8 +153,49 @@ impl Snapshot {
                 }
             }
         }
+        for (folder, (patterns, before)) in &self.names {
+            for path in named_like(folder, patterns).difference(before) {
+                let shown = path.display().to_string();
+                match remove(path) {
+                    Ok(()) => changed.push(shown),
+                    Err(error) => {
+                        failed.get_or_insert(failure::of_path(&error, "remove", &shown));
+                    }
+                }
+            }
+        }
+        for (folder, mode) in closed.into_iter().rev().filter(|(folder, _)| is_real_folder(folder))
+        {
+            let _ = fs::set_permissions(folder, Permissions::from_mode(mode));
+        }
         failed.map_or(Ok(changed), Err)
     }
+
+    /// Opens the folders that the program has closed, so that they can be repaired. Returns their modes.
+    fn open(&self) -> Vec<(PathBuf, u32)> {
+        let opened = self.plain.iter().filter_map(|folder| Some((folder.clone(), open(folder)?)));
+        opened.collect()
+    }
+}
+
+/// Gives its owner all rights to a folder that lacks one. Returns the mode that it had.
+fn open(folder: &Path) -> Option<u32> {
+    let metadata = folder.symlink_metadata().ok()?;
+    let mode = metadata.permissions().mode();
+    let is_closed = metadata.is_dir() && mode & 0o700 != 0o700;
+    let is_opened =
+        is_closed && fs::set_permissions(folder, Permissions::from_mode(mode | 0o700)).is_ok();
+    is_opened.then_some(mode)
+}
+
+/// The files in a folder whose names fit one of the patterns.
+fn named_like(folder: &Path, patterns: &[String]) -> BTreeSet<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_like = |entry: &fs::DirEntry| {
+        let name = entry.file_name().to_string_lossy().to_lowercase();
+        patterns.iter().any(|pattern| pattern_matches_any(pattern, &name))
+    };
+    entries.filter(is_like).map(|entry| entry.path()).collect()
 }
 
 /// Returns every link below these folders, with its target. Loose objects are left out, because git
@@ -159,6 +217,8 @@ fn links_in(folders: &[PathBuf]) -> BTreeMap<PathBuf, PathBuf> {
             found.insert(folder, target);
             continue;
         }
+        // Git itself needs all rights to its folders.
+        open(&folder);
         let entries = match is_loose(&folder) {
             true => None,
             false => fs::read_dir(&folder).ok(),

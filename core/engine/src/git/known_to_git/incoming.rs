@@ -92,7 +92,9 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         let named: Vec<&str> = found.iter().map(String::as_str).collect();
         let named = if named.is_empty() { vec![default] } else { named };
         let shown = match own.as_slice() {
-            [only] if RESUMING.contains(&only.as_str()) => vec![words(&["diff", "--ignore-submodules=dirty", "HEAD"])],
+            [only] if RESUMING.contains(&only.as_str()) => {
+                vec![words(&["diff", "--ignore-submodules=dirty", "HEAD"])]
+            }
             _ => shown(takes, &named),
         };
         let revisions = named.iter().map(|revision| revision.trim_start_matches('^'));

@@ -4,9 +4,10 @@ use onloop_effect::{Io, is_within};
 use onloop_permission::{Context, Ruling};
 
 /// Programs that others start by their name: `zcat` starts `gzip`, git starts `ssh`.
-const STARTED: &str = " awk base64 bash basename bzip2 cat compress cp cut date dirname env expr gawk git gpg grep \
-    groff gzip head id jq less locale ls lzma man more mv node npm nroff perl ps readlink realpath rm sed sh \
-    sort ssh stat stty tail tar test tput tr uname wc xargs xz zcat zstd ";
+const STARTED: &str = " awk base64 bash basename bzip2 cat compress cp cut date dirname env expr gawk gh \
+    git gpg gpg2 gpgsm grep groff gzip head id jq less locale ls lzma man more mv nano node npm nroff nvim perl \
+    pinentry ps readlink realpath rm scp sed sh sort ssh ssh-keygen stat stty tail tar test tput tr uname vi vim \
+    wc which xargs xz zcat zstd ";
 
 /// Adds to `context` the programs of an allowed call that are files of the checkout. Whether there are
 /// any.
@@ -20,13 +21,18 @@ pub(super) async fn learn(io: &Io, context: &mut Context, ruling: &Ruling) -> bo
     let folders: Vec<String> = entries.filter(|entry| is_within(entry, &root)).collect();
     for folder in folders {
         let there = io.list(&folder).await.unwrap_or_default();
-        let starts_one = there.iter().any(|name| STARTED.contains(&format!(" {name} ")));
+        let may_start = there.iter().any(|name| is_started(name));
         for command in &ruling.commands {
             let name = command.name.split(' ').next().unwrap_or_default();
-            if starts_one || there.iter().any(|it| it == name) {
+            if may_start || there.iter().any(|it| it == name) {
                 context.replaced.insert(name.to_owned());
             }
         }
     }
     !context.replaced.is_empty()
+}
+
+/// Whether other programs start this one by its name.
+fn is_started(name: &str) -> bool {
+    name.starts_with("git-") || STARTED.contains(&format!(" {name} "))
 }
