@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::nested::decided;
 use super::{claude, say};
 use crate::workspace::Workspace;
 
@@ -47,6 +48,20 @@ fn rules_of_claude_code_hold_at_every_level_of_its_settings() {
             let other = line(&project, "default", "git status");
             assert_eq!(other["permissionDecision"], "allow", "{other}");
         }
+    }
+}
+
+#[test]
+fn local_settings_of_claude_code_hold_in_worktrees_of_their_checkout() {
+    let project = project();
+    project.commit("Tool");
+    project.git_says(&["worktree", "add", "--quiet", "../linked"]);
+    let rules = json!({ "permissions": { "ask": ["Bash(./tool.sh:*)"] } });
+    project.write(".claude/settings.local.json", rules.to_string());
+    for folder in [".", "../linked"] {
+        let said = decided(&project, folder, Some(folder), TOOL);
+        let why = said["permissionDecisionReason"].as_str().unwrap();
+        assert!(why.starts_with("onloop (client:ask)"), "{folder}: {said}");
     }
 }
 
@@ -214,14 +229,20 @@ fn rules_of_codex_hold() {
     let project = project();
     let said = |event: &str, command: &str| {
         let input = json!({ "session_id": "s1", "turn_id": "t", "model": "m",
-            "cwd": project.path("").to_str().unwrap(), "transcript_path": null,
+            "cwd": project.path("sub/deep").to_str().unwrap(), "transcript_path": null,
             "permission_mode": "default", "hook_event_name": event, "tool_name": "Bash",
             "tool_use_id": "u", "tool_input": { "command": command } });
         say(&project, "codex", &input)["hookSpecificOutput"].clone()
     };
     let rules = "prefix_rule(pattern=['git', 'log'], decision='forbidden')\n\
                  prefix_rule(pattern=['git', 'diff'], decision='prompt')\n";
-    for file in ["../home/.codex/rules/default.rules", ".codex/rules/a.rules"] {
+    project.write("sub/deep/a", "");
+    for file in [
+        "../home/.codex/rules/default.rules",
+        ".codex/rules/a.rules",
+        "sub/.codex/rules/a.rules",
+        "sub/deep/.codex/rules/a.rules",
+    ] {
         project.write(file, rules);
         assert_eq!(said("PreToolUse", "git log")["permissionDecision"], "deny", "{file}");
         assert_eq!(said("PermissionRequest", "git log")["decision"]["behavior"], "deny");

@@ -11,7 +11,12 @@ use crate::workspace::{Workspace, program};
 /// The decision and the reason about a line, called from `folder`; Claude Code names the folder in which
 /// it was started, or not. Nothing where the hook gives no opinion.
 #[track_caller]
-fn decided(project: &Workspace, folder: &str, started_in: Option<&str>, line: &str) -> Value {
+pub(super) fn decided(
+    project: &Workspace,
+    folder: &str,
+    started_in: Option<&str>,
+    line: &str,
+) -> Value {
     let input = json!({ "session_id": "s1", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "cwd": project.path(folder), "tool_input": { "command": line } });
     let mut command = project.command_at(folder, program());

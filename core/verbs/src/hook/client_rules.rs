@@ -1,8 +1,10 @@
 //! Reads the permission rules of the client that calls, from every level of its settings.
 
+use std::collections::BTreeSet;
+
 use onloop_effect::{FailureKind, FileKind, Io, OptionalExt};
 use onloop_permission::client::{ClientRules, opencode_agent};
-use onloop_permission::paths::Places;
+use onloop_permission::paths::{Places, below};
 use onloop_sessions::hooks::Host;
 use onloop_syntax::limits;
 use onloop_syntax::syntax::jsonc;
@@ -84,6 +86,7 @@ async fn claude(hook_context: &HookContext, rules: &mut ClientRules) {
         files.push(format!("{folder}/.claude/settings.json"));
         files.push(format!("{folder}/.claude/settings.local.json"));
     }
+    files.extend(main_local_settings(hook_context).await);
     let folders = hook_context.folders();
     for file in files {
         match settings(io, &file).await {
@@ -94,11 +97,20 @@ async fn claude(hook_context: &HookContext, rules: &mut ClientRules) {
     }
 }
 
+/// The local settings of the main checkout, which Claude Code reads in linked worktrees of it, too.
+async fn main_local_settings(hook_context: &HookContext) -> Option<String> {
+    let (io, checkout) = (&hook_context.io, hook_context.checkout.as_ref()?);
+    let git = io.canonical(&checkout.common_folder(io).await).await.ok()?;
+    let main = git.strip_suffix("/.git").filter(|main| *main != checkout.root)?;
+    Some(format!("{main}/.claude/settings.local.json"))
+}
+
 async fn codex(hook_context: &HookContext, rules: &mut ClientRules) {
     let io = &hook_context.io;
     let home = io.env("CODEX_HOME").map(str::to_owned);
     let home = home.or_else(|| Some(format!("{}/.codex", io.env("HOME")?)));
-    let projects = hook_context.folders().into_iter().map(|folder| format!("{folder}/.codex"));
+    let folders = levels(hook_context).into_iter().chain(hook_context.folders());
+    let projects = BTreeSet::from_iter(folders).into_iter().map(|it| format!("{it}/.codex"));
     let managed = CODEX_MANAGED.to_owned();
     let mut files = vec![format!("{managed}/requirements.toml")];
     for folder in projects.chain(home).chain([managed]) {
@@ -185,6 +197,22 @@ fn spelled_out(mut configuration: Value) -> Value {
     configuration
 }
 
+/// Every folder of the project from its top down to those that the agent may work in.
+fn levels(hook_context: &HookContext) -> Vec<&str> {
+    let mut levels = Vec::new();
+    for folder in hook_context.folders() {
+        let above = std::iter::successors(Some(folder), |path| Some(path.rsplit_once('/')?.0));
+        let inside: Vec<&str> =
+            above.take_while(|path| below(path, &hook_context.project).is_some()).collect();
+        for level in inside.into_iter().rev() {
+            if !levels.contains(&level) {
+                levels.push(level);
+            }
+        }
+    }
+    levels
+}
+
 /// The files of opencode's configuration, those that count more behind those that count less, and the
 /// folders that they are in.
 fn opencode_files(hook_context: &HookContext) -> (Vec<String>, Vec<String>) {
@@ -196,20 +224,7 @@ fn opencode_files(hook_context: &HookContext) -> (Vec<String>, Vec<String>) {
         format!("{home}/.opencode"),
     ];
     let named = io.env("OPENCODE_CONFIG").map(str::to_owned);
-    let mut projects = Vec::new();
-    for folder in hook_context.folders() {
-        // From the top of the project down to the folder that opencode works in.
-        let below = folder.strip_prefix(hook_context.project.as_str()).unwrap_or_default();
-        let mut path = hook_context.project.clone();
-        let mut parts = below.split('/').filter(|part| !part.is_empty());
-        loop {
-            if !projects.contains(&path) {
-                projects.push(path.clone());
-            }
-            let Some(part) = parts.next() else { break };
-            path = format!("{path}/{part}");
-        }
-    }
+    let projects: Vec<String> = levels(hook_context).into_iter().map(str::to_owned).collect();
     let in_folders = |folders: &[String], names: &[&str]| -> Vec<String> {
         let all = folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, name)));
         all.map(|(folder, name)| format!("{folder}/{name}")).collect()
