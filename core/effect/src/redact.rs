@@ -15,9 +15,13 @@ use super::{Capture, ProcessEnd};
 use onloop_syntax::text::says_secret;
 
 mod address;
+mod git;
 mod settings;
 #[cfg(test)]
 mod tests;
+
+/// Ends of names that say something about a secret, or name a column.
+const ABOUT: [&str; 5] = ["_PREFIX", "_SUFFIX", "_DOMAIN", "PRIMARY_KEY", "FOREIGN_KEY"];
 
 /// Replaces a secret whose name is unknown.
 pub(super) const REDACTED: &str = "[redacted]";
@@ -116,20 +120,20 @@ impl Redaction {
         for (name, value) in env {
             let is_headers = is_headers(name);
             let is_whole = is_headers || is_secret(name) && !is_place(name, value);
-            if is_whole || is_git_secret(name, env) {
-                values.push(Value::whole(name, value.trim()));
-                values.extend(token(value.trim()).map(|token| Value::whole(name, token)));
+            let whole = is_whole.then_some(value.as_str());
+            for text in whole.into_iter().chain(git::secrets(name, value, env)) {
+                let texts = credentials(text.trim()).into_iter().flatten();
+                values.extend(texts.map(|text| Value::whole(name, text)));
             }
             for password in address::passwords(value) {
                 values.push(Value::password(name, Cow::Borrowed(password)));
                 values.push(Value::password(name, Cow::Owned(percent_decoded(password))));
             }
-            values.extend(settings::secrets(value).map(|(begins, text)| Value {
-                name,
-                text: Cow::Borrowed(text),
-                begins,
-                ends: "",
-            }));
+            let tokens = address::tokens(value).map(|text| (Vec::new(), Cow::Borrowed(text)));
+            let settings = settings::secrets(value).map(|(begins, text)| (begins, text.into()));
+            let members = settings::members(value).map(|(key, text)| (behind(&key), text.into()));
+            let texts = tokens.chain(settings).chain(members);
+            values.extend(texts.map(|(begins, text)| Value { name, text, begins, ends: "" }));
             if is_headers {
                 values.extend(Value::headers(name, value));
             }
@@ -368,11 +372,25 @@ impl RedactedStream {
 /// is secret, unlike a word of a shell command.
 pub(super) fn is_secret(name: &str) -> bool {
     // They name a setting.
-    if name.starts_with("GIT_CONFIG_KEY_") {
+    if name.starts_with("GIT_CONFIG_KEY_") || ABOUT.iter().any(|end| ends_with(name, end)) {
         return false;
     }
     let mut parts = name.as_bytes().split(|&byte| byte == b'_');
-    parts.any(|part| part.eq_ignore_ascii_case(b"KEY")) || says_secret(name)
+    parts.any(|part| part.eq_ignore_ascii_case(b"KEY"))
+        || says_secret(name)
+        || signs_bundler_in(name)
+}
+
+fn ends_with(name: &str, end: &str) -> bool {
+    let begin = name.len().checked_sub(end.len());
+    begin.and_then(|at| name.get(at..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
+}
+
+/// Whether a variable has what Bundler signs in with at the host in its name: `BUNDLE_GEMS__EXAMPLE__COM`.
+fn signs_bundler_in(name: &str) -> bool {
+    const OTHERS: [&str; 4] = ["BUILD__", "GEM__", "LOCAL__", "MIRROR__"];
+    let host = name.strip_prefix("BUNDLE_").filter(|host| host.contains("__"));
+    host.is_some_and(|host| !OTHERS.iter().any(|other| host.starts_with(other)))
 }
 
 /// The names of the variables of `env` that are secret and set.
@@ -383,26 +401,20 @@ pub fn secret_names(env: &BTreeMap<String, String>) -> impl Iterator<Item = &Str
     env.iter().filter(is_meant).map(|(name, _)| name)
 }
 
-/// What follows the scheme in the value of an `Authorization` header.
-fn token(value: &str) -> Option<&str> {
-    let (scheme, token) = value.split_once(' ')?;
-    let is_scheme = |known: &&str| scheme.eq_ignore_ascii_case(known);
-    ["bearer", "basic", "token"].iter().any(is_scheme).then(|| token.trim())
+/// A secret, and what it is without the name of a header and without the scheme in front of it.
+fn credentials(value: &str) -> [Option<&str>; 3] {
+    let field = value.split_once(": ").map(|(_, field)| field.trim());
+    let sent = field.unwrap_or(value).split_once(' ');
+    let is_scheme = |scheme: &str| {
+        ["bearer", "basic", "token"].iter().any(|known| scheme.eq_ignore_ascii_case(known))
+    };
+    let token = sent.filter(|(scheme, _)| is_scheme(scheme)).map(|(_, token)| token.trim());
+    [Some(value), field, token]
 }
 
 /// Whether a variable holds the headers with which OpenTelemetry signs in at a collector.
 fn is_headers(name: &str) -> bool {
     name.starts_with("OTEL_EXPORTER_OTLP_") && name.ends_with("HEADERS")
-}
-
-/// Whether a variable holds a setting of git that signs in: the setting's name is in another one.
-fn is_git_secret(name: &str, env: &BTreeMap<String, String>) -> bool {
-    const SIGNS_IN: [&str; 6] =
-        ["extraheader", "password", "token", "secret", "credential", "authorization"];
-    let Some(number) = name.strip_prefix("GIT_CONFIG_VALUE_") else { return false };
-    let key = env.get(&format!("GIT_CONFIG_KEY_{number}")).map_or("", String::as_str);
-    let about = format!("{key} {}", env[name]).to_lowercase();
-    SIGNS_IN.iter().any(|word| about.contains(word))
 }
 
 /// Whether a value occurs in ordinary text: it is short, or a word or two without a digit.

@@ -11,6 +11,22 @@ pub(super) fn passwords(value: &str) -> Vec<&str> {
     behind.filter_map(|rest| password(rest.split(ends).next().unwrap_or_default())).collect()
 }
 
+/// The name in each `https://name@host` and `https://name:password@host` that is a token: some servers
+/// take it there.
+pub(super) fn tokens(value: &str) -> impl Iterator<Item = &str> {
+    const SHORTEST_TOKEN_BYTES: usize = 20;
+    let addresses = value.split("://").zip(value.split("://").skip(1));
+    let of_web =
+        addresses.filter(|(scheme, _)| scheme.ends_with("http") || scheme.ends_with("https"));
+    let names = of_web.filter_map(|(_, rest)| {
+        let authority = rest.split(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c)).next()?;
+        authority.rsplit_once('@')?.0.split(':').next()
+    });
+    names.filter(|name| {
+        name.len() >= SHORTEST_TOKEN_BYTES && name.bytes().any(|byte| byte.is_ascii_digit())
+    })
+}
+
 /// The password in what follows `://`.
 fn password(rest: &str) -> Option<&str> {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

@@ -2,6 +2,7 @@
 //! `--password …`.
 
 use onloop_syntax::text::says_secret;
+use serde_json::Value;
 
 /// What stands directly in front of a secret where it is hidden although it is ordinary, and the secret.
 pub(super) fn secrets(value: &str) -> impl Iterator<Item = (Vec<String>, &str)> {
@@ -32,6 +33,25 @@ pub(super) fn secrets(value: &str) -> impl Iterator<Item = (Vec<String>, &str)> 
     })
 }
 
+/// The secret members of a value that is a document of JSON, each behind its key.
+pub(super) fn members(value: &str) -> impl Iterator<Item = (String, String)> {
+    let document = Some(value).filter(|value| value.trim_start().starts_with('{'));
+    let mut ahead: Vec<(String, Value)> = Vec::new();
+    ahead.extend(document.and_then(|text| Some((String::new(), serde_json::from_str(text).ok()?))));
+    let mut found = Vec::new();
+    while let Some((key, value)) = ahead.pop() {
+        match value {
+            Value::Object(members) => ahead.extend(members),
+            Value::Array(items) => ahead.extend(items.into_iter().map(|item| (key.clone(), item))),
+            Value::String(text) if is_meant(&key, false) || key == "auth" => {
+                found.push((key, text));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    found.into_iter()
+}
+
 /// Whether the name of a setting says that its value is a secret. In lists every `…Key` does.
 fn is_meant(name: &str, is_list: bool) -> bool {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -45,6 +65,7 @@ fn is_meant(name: &str, is_list: bool) -> bool {
     let of_place = ["file", "path", "dir", "stdin", "name", "id"];
     !of_place.iter().any(|end| lower.ends_with(end))
         && (says_secret(&joined)
+            || (is_list && lower == "pwd")
             || (says_secret(&plain) && !is_key)
             || (is_list
                 && is_key
