@@ -317,7 +317,7 @@ impl Rules {
             }
         }
         let covers =
-            |target: &Target| of(Decision::Allow).find(|rule| rule.covers(&target.to_allow));
+            |target: &Target| of(Decision::Allow).find(|rule| rule.covers(tool, &target.to_allow));
         let covering: Option<Vec<&Matcher>> = targets.iter().map(covers).collect();
         let rule = &covering?.first()?.rule;
         Some(Finding::allow(rule.clone(), format!("`{rule}` allows it")))
@@ -393,12 +393,15 @@ impl Matcher {
     }
 
     /// Whether an allow rule covers one of `spellings`. What it matches must end at the end of a word:
-    /// `^frob` is about `frob`, not about `frobnicate`.
-    fn covers(&self, spellings: &[String]) -> bool {
+    /// `^frob` is about `frob`, not about `frobnicate`. A word of a command goes on to the next blank.
+    fn covers(&self, tool: &str, spellings: &[String]) -> bool {
         let Pattern::Search(regex) = &self.pattern else {
             return false;
         };
-        let inside = |c: char| c.is_alphanumeric() || "_-.:/".contains(c);
+        let inside = |c: char| match tool {
+            "Bash" => !c.is_whitespace(),
+            _ => c.is_alphanumeric() || "_-.:/~@+%^".contains(c),
+        };
         spellings.iter().any(|spelling| {
             let Ok(Some(found)) = regex.find(spelling) else {
                 return false;

@@ -311,3 +311,29 @@ fn a_deny_rule_sees_the_texts_of_an_input_without_escapes() {
         assert_rules(yaml, &[("mcp__db__query", sql(text), Allow)]);
     }
 }
+
+#[test]
+fn what_an_allow_rule_matches_ends_with_a_word() {
+    let yaml = "permissions:\n  allow: ['^git push origin feature', '^git push origin x main', '^ssh dev', '^psql -h localhost', '^frob', {tool: mcp__a__b, pattern: '\"path\":\"docs'}]\n";
+    let line = |line: &str| ("Bash", json!({ "command": line }));
+    let lines = [
+        ("git push origin feature~0:main", Ask),
+        ("git push origin feature^0:main", Ask),
+        ("git push origin feature:main", Ask),
+        ("git push origin feature main", Ask),
+        ("git push origin x main", Allow),
+        ("git push origin feature", Allow),
+        ("ssh dev@prod ls", Ask),
+        ("ssh dev ls", Allow),
+        ("psql -h localhost,prod", Ask),
+        ("frob", Allow),
+        ("frob x", Allow),
+        ("frob~", Ask),
+        ("frob+x", Ask),
+    ];
+    let calls = lines.map(|(text, decision)| (line(text).0, line(text).1, decision));
+    assert_rules(yaml, &calls);
+    let docs = json!({ "path": "docs" });
+    assert_rules(yaml, &[("mcp__a__b", docs, Allow)]);
+    assert_rules(yaml, &[("mcp__a__b", json!({ "path": "docs~" }), Ask)]);
+}

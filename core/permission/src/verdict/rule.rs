@@ -12,7 +12,8 @@ pub enum Rule {
     BuiltIn,
     /// The table's entry for a program or sub-command: `program:git push`.
     Program(String),
-    /// An option that chooses what code runs: `option:cargo test --config`.
+    /// A word that an allow rule has to name, such as an option that chooses what code runs:
+    /// `option:cargo test --config`.
     Option(String),
     /// A variable whose name says that it holds a secret: `variable:secret`.
     SecretVariable,

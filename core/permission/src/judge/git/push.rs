@@ -66,7 +66,7 @@ pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if refs.is_empty()
         && let Some(branch) = judge.context.git_branch.as_deref().filter(|name| is_protected(name))
     {
-        judge.ask(parsed, &format!("pushes the protected branch `{branch}`"));
+        protected(judge, parsed, branch, &format!("pushes the protected branch `{branch}`"));
     }
     for refspec in refs {
         push_refspec(judge, parsed, refspec, forced, lease);
@@ -127,8 +127,15 @@ fn push_refspec(
         pushed => pushed,
     };
     if is_protected(pushed) {
-        judge.ask(parsed, &format!("pushes `{source}` to the protected branch `{pushed}`"));
+        let what = format!("pushes `{source}` to the protected branch `{pushed}`");
+        protected(judge, parsed, &refspec.text, &what);
     }
+}
+
+/// Asks about a push to a protected branch, which an allow rule covers that names it with `word`.
+fn protected(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, word: &str, what: &str) {
+    let rule = Rule::Option(format!("{} {word}", parsed.name));
+    judge.add(Finding::ask(rule, format!("`{}` {what}", parsed.name)));
 }
 
 /// Whether a name is that of a version, as tags are: `v1`, `1.2`, `1.0.0-rc1`.
