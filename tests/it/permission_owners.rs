@@ -47,6 +47,9 @@ fn rules_of_another_user_allow_nothing() {
 fn a_repository_of_another_user_around_the_work_is_none() {
     let place = Workspace::plain();
     place.write("team/.git/HEAD", "ref: refs/heads/main\n");
+    for folder in ["objects", "refs"] {
+        std::fs::create_dir_all(place.path("team/.git").join(folder)).unwrap();
+    }
     place.write("team/other/a.txt", "a\n");
     place.write("team/mine/a.txt", "a\n");
     let write = "echo x > ../other/a.txt";

@@ -339,3 +339,40 @@ fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() 
     project.write("tests/run.sh", "#!/bin/sh\n");
     assert!(is_contained("./tests/run.sh"));
 }
+
+#[test]
+fn a_checkout_in_which_git_does_not_answer_is_asked_about() {
+    let broken = [
+        "echo x > .git/HEAD",
+        "rm .git/HEAD",
+        "mv .git/HEAD .git/x && ln -s x .git/HEAD",
+        "mv .git/refs .git/x",
+        "mv .git/objects .git/x && touch .git/objects",
+        "echo '[' > .git/config",
+    ];
+    for broken in broken {
+        let project = Workspace::git();
+        project.write("tools/hooks/pre-commit", "#!/bin/sh\n");
+        project.write("notes", "a\n");
+        project.commit("Hooks");
+        project.write("notes", "b\n");
+        project.git_says(&["config", "core.hooksPath", "tools/hooks"]);
+        project.shell(broken).expect_exit(0);
+        let hook = project.path("tools/hooks/pre-commit");
+        let decision = tool(&project, "Write", json!({ "file_path": hook, "content": "x" }));
+        assert_eq!(decision, "ask", "{broken}");
+        for line in ["python3 mk.py", "echo x > notes", "git commit -qm x"] {
+            let said = calls(&project, "s1", line);
+            assert_eq!(
+                said["hookSpecificOutput"]["permissionDecision"], "ask",
+                "{broken}: {line}: {said}"
+            );
+        }
+        let confined = project.onloop(&["confine", "--", "true"]);
+        assert_ne!(confined.exit, Some(0), "{broken}: {}", confined.stderr);
+        assert_eq!(bash(&project, "cat notes").0, "allow", "{broken}");
+        if !broken.contains("config") {
+            assert_eq!(bash(&project, "git status").0, "ask", "{broken}");
+        }
+    }
+}

@@ -146,6 +146,17 @@ fn what_would_be_overwritten_and_cannot_be_kept_is_asked_about() {
 }
 
 #[test]
+fn nothing_is_overwritten_unasked_while_git_does_not_answer() {
+    let project = project();
+    project.write(".git/index", "junk");
+    for line in ["echo x > notes", "cp plain notes", "python3 x.py", "rm notes"] {
+        let said = calls(&project, "s1", line);
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{line}: {said}");
+    }
+    run(&project, "echo x > new");
+}
+
+#[test]
 fn an_abort_keeps_what_was_edited() {
     let project = project();
     project.git_says(&["add", "--all"]);

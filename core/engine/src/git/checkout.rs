@@ -4,7 +4,7 @@
 use crate::git::ancestors::Ancestors;
 use crate::git::index;
 use crate::git::owners;
-use onloop_effect::{Failure, FileKind, Io, OptionalExt, Stat};
+use onloop_effect::{Failure, FailureKind, FileKind, Io, OptionalExt, Stat};
 use onloop_syntax::limits;
 
 /// A checkout of a git repository.
@@ -94,6 +94,29 @@ const OPERATIONS: [Operation; 6] = [
 ];
 
 impl Checkout {
+    /// Refuses a checkout whose folder git does not take for a repository: it then looks for one in the
+    /// folders around, or takes the files of the checkout for a bare one.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid`.
+    pub(crate) async fn demand_repository(&self, io: &Io) -> Result<(), Failure> {
+        let head = format!("{}/HEAD", self.git_folder);
+        let is_file = io.stat(&head).await.is_ok_and(|stat| stat.kind == FileKind::File);
+        let text = read_text(io, &head).await.filter(|_| is_file).unwrap_or_default();
+        let named = text.strip_prefix("ref:").map(str::trim_ascii_start);
+        let is_id = text.len() >= 40 && text.bytes().take(40).all(|byte| byte.is_ascii_hexdigit());
+        let mut is_whole = is_id || named.is_some_and(|name| name.starts_with("refs/"));
+        let common = self.common_folder(io).await;
+        for folder in ["objects", "refs"] {
+            // A folder that may not be entered counts as missing.
+            is_whole &= io.stat(&format!("{common}/{folder}/.")).await.is_ok();
+        }
+        let git = &self.git_folder;
+        let message = || format!("git does not take `{git}` for a repository: it is damaged");
+        is_whole.then_some(()).ok_or_else(|| Failure::new(FailureKind::Invalid, message()))
+    }
+
     /// What git has begun here and not ended.
     pub async fn operation(&self, io: &Io) -> Option<Operation> {
         for operation in OPERATIONS {

@@ -17,7 +17,8 @@ pub(crate) const STATUS: [&str; 5] =
 ///
 /// # Errors
 ///
-/// `TooLarge` beyond [`limits::GIT_ANSWER_BYTES`]; git is not there, or refuses.
+/// `TooLarge` beyond [`limits::GIT_ANSWER_BYTES`]; `Unknown` where git was ended; git is not there, or
+/// refuses.
 pub async fn says(
     io: &Io,
     root: &str,
@@ -81,7 +82,7 @@ pub(crate) async fn says_with_index(
             let what = format!("git was ended by signal {signal}");
             Err(Failure::new(FailureKind::Unknown, what))
         }
-        ProcessStatus::TimedOut => failed("git took too long".to_owned()),
+        ProcessStatus::TimedOut => Err(Failure::new(FailureKind::Unknown, "git took too long")),
     }
 }
 

@@ -31,7 +31,11 @@ pub async fn look(
     }
     // Files that an agent wrote may look like a bare repository, which git then uses.
     let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
-    if checkout::own(io, &folder).await.is_none() && folders::is_repository(io, &folder).await {
+    let is_unknown = match checkout::own(io, &folder).await {
+        Some(checkout) => checkout.demand_repository(io).await.is_err(),
+        None => folders::is_repository(io, &folder).await,
+    };
+    if is_unknown {
         context.places.is_nested = true;
         ruling = judge(call, context);
     }
@@ -47,16 +51,23 @@ pub async fn look(
     if asks_git && ruling.decision != Decision::Allow && unchanged::learn(io, call, context).await {
         ruling = judge(call, context);
     }
-    if ruling.decision != Decision::Deny && ruling.changes && hooks::learn(io, context).await {
-        ruling = judge(call, context);
-    }
-    if ruling.decision == Decision::Deny {
-        return ruling;
-    }
     let asked = |ruling: Ruling, reason: String| {
         let reason = text::one_line(&reason);
         Ruling { decision: Decision::Ask, lasting: true, reason, ..ruling }
     };
+    if ruling.decision != Decision::Deny && ruling.changes {
+        match hooks::learn(io, context).await {
+            Ok(true) => ruling = judge(call, context),
+            Ok(false) => {}
+            Err(failure) => {
+                let reason = format!("it is not known which files git runs as hooks: {failure}");
+                return asked(ruling, reason);
+            }
+        }
+    }
+    if ruling.decision == Decision::Deny {
+        return ruling;
+    }
     match staged::learn(io, call, context).await {
         Ok(false) if ruling.decision == Decision::Allow => {
             let runs_git = ruling.commands.iter().any(|command| command.name.starts_with("git "));

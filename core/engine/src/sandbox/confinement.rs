@@ -124,7 +124,8 @@ impl Confined {
         let top = checkout.as_ref().map_or(&folder, |checkout| &checkout.root);
         automation::keep(io, top, &mut confined.confinement).await;
         if let Some(checkout) = checkout {
-            confined.confinement.may_read.extend(hooks::files(io, &checkout.root).await);
+            let hooks = hooks::files(io, &checkout.root).await.map_err(ConfineError::Failed)?;
+            confined.confinement.may_read.extend(hooks);
             let folders = [checkout.common_folder(io).await, checkout.git_folder];
             let resumed =
                 folders.iter().flat_map(|folder| RESUMED.map(|name| format!("{folder}/{name}")));
@@ -296,6 +297,7 @@ async fn confine_inputs(
     let (git, mut borrowed) = match &checkout {
         None => (None, Vec::new()),
         Some(checkout) => {
+            checkout.demand_repository(io).await.map_err(ConfineError::Failed)?;
             let place = git_place(io, checkout).await;
             let borrowed = git::borrowed_objects(io, &place).await;
             (Some(place), borrowed)
@@ -314,6 +316,7 @@ async fn confine_inputs(
         private.push(real_path(io, path.trim_end_matches('/')).await);
     }
     let environment_files = environment_files(io, &folder, git.as_ref()).await;
+    let environment_files = environment_files.map_err(ConfineError::Failed)?;
     let needed: Vec<String> = io.canonical("/etc/resolv.conf").await.into_iter().collect();
     let mut visible = view.visible;
     visible.append(&mut borrowed);

@@ -71,12 +71,15 @@ struct Loss {
 ///
 /// Why something that the call certainly loses cannot be kept: its kind, a secret, or a bound.
 pub async fn keep(io: &Io, keeping: Keeping<'_>) -> Result<Option<usize>, String> {
-    let lost = match lost(io, keeping.root, keeping.losses, keeping.everything).await {
-        Ok(lost) => lost,
-        // Without an answer of git it is not known whether the call overwrites anything that git has not.
-        Err(_) if keeping.losses.removed.is_empty() && !keeping.losses.edits => return Ok(None),
-        Err(failure) => return Err(text::one_line(&failure.message)),
+    let Keeping { root, losses, everything, .. } = keeping;
+    let lost = match lost(io, root, losses, everything).await {
+        // There are too many files to look at. Of those that the call does not name as many are kept as fit.
+        Err(Failure { kind: FailureKind::Unknown | FailureKind::TooLarge, .. }) if everything => {
+            lost(io, root, losses, false).await
+        }
+        lost => lost,
     };
+    let lost = lost.map_err(|failure| text::one_line(&failure.message))?;
     let (document, files) = read(io, &keeping, lost).await?;
     if document.files.is_empty() {
         return Ok(None);

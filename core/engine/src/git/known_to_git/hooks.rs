@@ -1,7 +1,7 @@
 //! Files of the checkout that git runs as hooks.
 
 use crate::git::{checkout, hardened};
-use onloop_effect::{FileKind, Io, is_within};
+use onloop_effect::{Failure, FileKind, Io, OptionalExt, is_within};
 use onloop_permission::Context;
 use onloop_permission::paths::Places;
 use onloop_syntax::limits;
@@ -14,18 +14,27 @@ const HOOKS: &str = "applypatch-msg commit-msg fsmonitor-watchman p4-changelist 
     push-to-checkout reference-transaction sendemail-validate update";
 
 /// Adds to `context` the files of the checkout that git runs as hooks. Whether there are any.
-pub(super) async fn learn(io: &Io, context: &mut Context) -> bool {
+///
+/// # Errors
+///
+/// As [`files`].
+pub(super) async fn learn(io: &Io, context: &mut Context) -> Result<bool, Failure> {
     if let Some(root) = context.places.root.clone() {
-        context.places.git_hooks.extend(files(io, &root).await);
+        context.places.git_hooks.extend(files(io, &root).await?);
     }
-    !context.places.git_hooks.is_empty()
+    Ok(!context.places.git_hooks.is_empty())
 }
 
 /// The folder of `core.hooksPath` where it lies in the checkout at `root`, and files of the checkout that
-/// hooks are links to. What git does not say is left out.
-pub(crate) async fn files(io: &Io, root: &str) -> Vec<String> {
-    let Some(checkout) = checkout::own(io, root).await else { return Vec::new() };
-    let configured = configured(io, root).await;
+/// hooks are links to.
+///
+/// # Errors
+///
+/// When git does not answer.
+pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
+    let Some(checkout) = checkout::own(io, root).await else { return Ok(Vec::new()) };
+    checkout.demand_repository(io).await?;
+    let configured = configured(io, root).await?;
     let folder = configured.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
     let folder = io.canonical(&folder).await.unwrap_or(folder);
     let mut found: Vec<String> = configured.into_iter().collect();
@@ -51,15 +60,17 @@ pub(crate) async fn files(io: &Io, root: &str) -> Vec<String> {
     found.retain(|path| path != root && is_within(path, root) && !is_within(path, &git));
     found.sort();
     found.dedup();
-    found
+    Ok(found)
 }
 
 /// The folder of `core.hooksPath`, absolute.
-async fn configured(io: &Io, root: &str) -> Option<String> {
+async fn configured(io: &Io, root: &str) -> Result<Option<String>, Failure> {
     let words = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
-    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await.ok()?;
+    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
+    // Without git nothing runs hooks.
+    let said = said.optional()?.unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
     // The last value turns hooks off for this question.
-    let folder = said.split_terminator('\0').rev().nth(1)?;
-    Some(Places::new(root).absolute(folder))
+    let folder = said.split_terminator('\0').rev().nth(1);
+    Ok(folder.map(|folder| Places::new(root).absolute(folder)))
 }

@@ -2,7 +2,7 @@
 
 use crate::git::checkout::{self, Checkout};
 use onloop_agents::confine::{GitPlace, is_environment_file};
-use onloop_effect::{FileKind, Io, is_within};
+use onloop_effect::{Failure, FailureKind, FileKind, Io, is_within};
 use onloop_syntax::limits::{CHECKOUTS_LOOKED_AT, SUBMODULES_LOOKED_AT};
 
 /// The checkout's own `.git` counts only if the repository says the same: otherwise an agent that
@@ -89,21 +89,26 @@ async fn modules(io: &Io, folder: String) -> Vec<String> {
 }
 
 /// Those of the repository's other worktrees, and of the checkouts beside its main one.
+///
+/// # Errors
+///
+/// When git does not answer.
 pub(super) async fn environment_files(
     io: &Io,
     folder: &str,
     git: Option<&GitPlace>,
-) -> Vec<String> {
+) -> Result<Vec<String>, Failure> {
     let main = match git {
         Some(GitPlace::Linked { common, .. }) => common.strip_suffix("/.git").map(str::to_owned),
         Some(GitPlace::Main { .. } | GitPlace::Unknown { .. }) | None => Some(folder.to_owned()),
     };
     let around = main.as_deref().and_then(|main| main.rsplit_once('/')).map(|(above, _)| above);
-    let mut checkouts: Vec<String> = io
-        .git_worktrees(folder)
-        .await
-        .map(|all| all.into_iter().map(|worktree| worktree.path).collect())
-        .unwrap_or_default();
+    let worktrees = match io.git_worktrees(folder).await {
+        // The machine has no git, or there is no repository.
+        Err(failure) if failure.kind == FailureKind::Unsupported || git.is_none() => Vec::new(),
+        worktrees => worktrees?,
+    };
+    let mut checkouts: Vec<String> = worktrees.into_iter().map(|worktree| worktree.path).collect();
     checkouts.extend(main.clone());
     if let Some(around) = around.filter(|around| !around.is_empty()) {
         checkouts.extend(below(io, around).await);
@@ -118,5 +123,5 @@ pub(super) async fn environment_files(
         let names = names.into_iter().filter(|name| is_environment_file(name));
         files.extend(names.map(|name| format!("{checkout}/{name}")));
     }
-    files
+    Ok(files)
 }
