@@ -157,6 +157,30 @@ fn nothing_is_overwritten_unasked_while_git_does_not_answer() {
 }
 
 #[test]
+fn a_repository_inside_is_not_removed_unasked() {
+    let project = project();
+    let init = "git init -q && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x";
+    for path in ["vendor/sub", "in", "untracked"] {
+        project.write(&format!("{path}/src/work"), "hours of work\n");
+        project.shell(&format!("cd {path} && {init}")).expect_exit(0);
+    }
+    project.write("gone/a", "a\n");
+    project.shell("git add vendor in gone && git commit -qm x && mkdir -p gone/empty");
+    let id = project.git_says(&["-C", "in", "rev-parse", "HEAD"]);
+    let link = format!("160000,{},gone/empty", id.trim());
+    project.git_says(&["update-index", "--add", "--cacheinfo", &link]);
+    for path in ["vendor", "vendor/sub", "vendor/sub/src", "in", "in/src", "untracked/src"] {
+        let said = calls(&project, "s1", &format!("rm -rf {path}"));
+        let said = &said["hookSpecificOutput"];
+        assert_ne!(said["permissionDecision"], "allow", "{path}: {said}");
+        let reason = said["permissionDecisionReason"].as_str().unwrap();
+        assert!(reason.contains("is a repository of its own"), "{path}: {reason}");
+    }
+    run(&project, "rm in/src/work");
+    run(&project, "rm -rf gone");
+}
+
+#[test]
 fn an_abort_keeps_what_was_edited() {
     let project = project();
     project.git_says(&["add", "--all"]);

@@ -73,6 +73,18 @@ pub(crate) async fn at(io: &Io, root: &str) -> Inner {
     }
 }
 
+/// The repository inside the checkout at `root` that has `folder`, or is it. Git knows nothing of its
+/// files. Both are relative to `root`; `folder` ends in a slash.
+pub(crate) async fn around(io: &Io, root: &str, folder: &str) -> Option<String> {
+    for (end, _) in folder.match_indices('/') {
+        let folder = &folder[..end];
+        if io.stat(&format!("{root}/{folder}/.git")).await.is_ok() {
+            return Some(folder.to_owned());
+        }
+    }
+    None
+}
+
 /// The paths of repositories in the index of a checkout.
 async fn links(io: &Io, checkout: &Checkout) -> Option<Vec<String>> {
     let path = format!("{}/index", checkout.git_folder);

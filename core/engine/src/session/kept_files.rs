@@ -16,7 +16,7 @@ use onloop_syntax::{limits, text};
 use sha2::{Digest, Sha256};
 
 use crate::git::hardened::{self, STATUS};
-use crate::git::ignored;
+use crate::git::{ignored, inner_repositories};
 
 /// The folder below `refs/onloop/` with one folder for each session.
 pub const SESSIONS: &str = "sessions";
@@ -100,6 +100,11 @@ async fn lost(
 ) -> Result<Vec<Loss>, Failure> {
     let inside = |path: &String| path.strip_prefix(root)?.strip_prefix('/').map(str::to_owned);
     let removed: BTreeSet<String> = losses.removed.iter().filter_map(inside).collect();
+    for folder in removed.iter().filter(|path| path.ends_with('/')) {
+        if let Some(inner) = inner_repositories::around(io, root, folder).await {
+            return Err(Failure::new(FailureKind::Denied, own_repository(&inner)));
+        }
+    }
     let mut named: BTreeSet<String> = removed.clone();
     let mut overwritten = BTreeSet::new();
     for path in losses.overwritten.iter().filter_map(inside) {
@@ -136,6 +141,10 @@ async fn lost(
         .collect();
     lost.sort_by_key(|loss| !loss.is_certain);
     Ok(lost)
+}
+
+fn own_repository(path: &str) -> String {
+    format!("`{}` is a repository of its own", text::one_line(path))
 }
 
 /// Those of these files that exist and are not in git as they are, relative to `root`.
@@ -197,7 +206,8 @@ async fn changed(io: &Io, root: &str, specs: &[String]) -> Result<BTreeMap<Strin
     Ok(said.split('\0').filter_map(entry).collect())
 }
 
-/// Named files that git ignores or was told to look away from, and whether it tracks them.
+/// Named files that git ignores or was told to look away from, repositories inside, and whether it tracks
+/// them.
 async fn unseen(
     io: &Io,
     root: &str,
@@ -210,14 +220,15 @@ async fn unseen(
         return Ok(unseen);
     }
     let specs = specs.iter().map(String::as_str);
-    let words: Vec<&str> = ["ls-files", "-z", "-v", "--"].into_iter().chain(specs).collect();
+    let words = ["ls-files", "-z", "-v", "--stage", "--"].into_iter().chain(specs);
+    let words: Vec<&str> = words.collect();
     let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
     let said = String::from_utf8_lossy(&said);
     let mut plain = BTreeSet::new();
-    for (letter, path) in said.split('\0').filter_map(|line| line.split_once(' ')) {
-        match letter {
-            "H" => drop(plain.insert(path)),
-            _ => drop(unseen.insert(path.to_owned(), true)),
+    for (facts, path) in said.split('\0').filter_map(|line| line.split_once('\t')) {
+        match facts.starts_with("H ") && !facts.starts_with("H 160000 ") {
+            true => drop(plain.insert(path)),
+            false => drop(unseen.insert(path.to_owned(), true)),
         }
     }
     let mut add = async |flags: &[&str], specs: Vec<String>| {
@@ -302,7 +313,10 @@ async fn content(
     };
     match found.kind {
         FileKind::File => {}
-        FileKind::Folder => return Err(format!("`{shown}` is a repository of its own")),
+        FileKind::Folder if io.list(&full).await.is_ok_and(|names| names.is_empty()) => {
+            return Ok(None);
+        }
+        FileKind::Folder => return Err(own_repository(path)),
         FileKind::Link | FileKind::Other => return Err(format!("`{shown}` is not a regular file")),
     }
     match io.read(&full, left_bytes).await {

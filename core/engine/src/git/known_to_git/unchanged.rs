@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::git::hardened::{self, STATUS};
-use crate::git::ignored;
+use crate::git::{ignored, inner_repositories};
 use onloop_effect::Io;
 use onloop_permission::{Call, Context, recoverable};
 use onloop_syntax::limits;
@@ -40,6 +40,9 @@ async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
     let Some(inside) = folder.strip_prefix(root).map(|inside| inside.trim_matches('/')) else {
         return false;
     };
+    if inner_repositories::around(io, root, &format!("{inside}/")).await.is_some() {
+        return false;
+    }
     // A name is a name, but for folders at any depth.
     let spec = match inside.contains("**") {
         true if inside.replace("**", "").contains(['*', '?', '[', '\\']) => return false,
