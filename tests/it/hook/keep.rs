@@ -181,6 +181,32 @@ fn a_repository_inside_is_not_removed_unasked() {
 }
 
 #[test]
+fn what_is_behind_a_link_in_the_checkout_comes_back() {
+    for line in ["echo x > link/new", "rm link/new", "rm -rf link/sub", "rm -r link/sub/"] {
+        let project = project();
+        project.write("src/sub/new", "hours of work\n");
+        symlink("src", project.path("link")).unwrap();
+        run(&project, line);
+        undo(&project, &["s1", "1", "--force"]).expect_exit(0);
+        for path in ["src/new", "src/sub/new"] {
+            assert_eq!(project.read(path), "hours of work\n", "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_cannot_come_back_does_not_stop_the_others() {
+    let project = project();
+    run(&project, "rm d.log edited notes src/new");
+    project.shell("mkdir d.log && rm -r src && echo x > src");
+    let failed = undo(&project, &["s1", "1"]).expect_exit(4);
+    assert!(failed.stderr.contains("not brought back: d.log, src/new"), "{}", failed.stderr);
+    for path in ["edited", "notes"] {
+        assert_eq!(project.read(path), "hours of work\n");
+    }
+}
+
+#[test]
 fn an_abort_keeps_what_was_edited() {
     let project = project();
     project.git_says(&["add", "--all"]);

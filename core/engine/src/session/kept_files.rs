@@ -98,8 +98,10 @@ async fn lost(
     losses: &Losses,
     everything: bool,
 ) -> Result<Vec<Loss>, Failure> {
-    let inside = |path: &String| path.strip_prefix(root)?.strip_prefix('/').map(str::to_owned);
-    let removed: BTreeSet<String> = losses.removed.iter().filter_map(inside).collect();
+    let mut removed = BTreeSet::new();
+    for path in &losses.removed {
+        removed.extend(inside(io, root, path).await);
+    }
     for folder in removed.iter().filter(|path| path.ends_with('/')) {
         if let Some(inner) = inner_repositories::around(io, root, folder).await {
             return Err(Failure::new(FailureKind::Denied, own_repository(&inner)));
@@ -107,7 +109,8 @@ async fn lost(
     }
     let mut named: BTreeSet<String> = removed.clone();
     let mut overwritten = BTreeSet::new();
-    for path in losses.overwritten.iter().filter_map(inside) {
+    for path in &losses.overwritten {
+        let Some(path) = inside(io, root, path).await else { continue };
         // A path through something that is not a folder does not exist either.
         if let Ok(found) = io.stat(&format!("{root}/{path}")).await {
             named.insert(path.clone());
@@ -141,6 +144,20 @@ async fn lost(
         .collect();
     lost.sort_by_key(|loss| !loss.is_certain);
     Ok(lost)
+}
+
+/// `path` relative to `root`, through no link to another folder of the checkout: git follows none. The
+/// last name, or a pattern, stays as it is.
+async fn inside(io: &Io, root: &str, path: &str) -> Option<String> {
+    let path = path.strip_prefix(root)?.strip_prefix('/')?;
+    let last = || path.trim_end_matches('/').rfind('/').map_or(0, |at| at + 1);
+    let (folder, name) = path.split_at(path.find("**/").unwrap_or_else(last));
+    let real_root = io.canonical(root).await.ok()?;
+    let real = io.canonical(&format!("{root}/{folder}")).await.unwrap_or_default();
+    match real.strip_prefix(&real_root).and_then(|real| real.strip_prefix('/')) {
+        Some(real) => Some(format!("{real}/{name}")),
+        None => Some(path.to_owned()),
+    }
 }
 
 fn own_repository(path: &str) -> String {

@@ -166,8 +166,8 @@ async fn bring_back(
     for wanted in wanted {
         let bytes = kept_content(io, root, wanted.kept, wanted.index).await?;
         let path = format!("{root}/{}", wanted.file().path);
-        let present = present(io, &path).await?;
-        if present.as_ref() != Some(&bytes) {
+        let present = io.read(&path, limits::KEPT_BYTES).await;
+        if !present.is_ok_and(|(present, _)| present == bytes) {
             differing.push((wanted, bytes));
         }
     }
@@ -176,7 +176,7 @@ async fn bring_back(
     if force && !newer.is_empty() {
         keep_newer(io, root, id, &newer).await?;
     }
-    let mut left = Vec::new();
+    let (mut left, mut refused, mut why) = (Vec::new(), Vec::new(), String::new());
     for (wanted, bytes) in &differing {
         let file = wanted.file();
         let shown = text::one_line(&file.path);
@@ -184,27 +184,29 @@ async fn bring_back(
             left.push(shown);
             continue;
         }
-        write(io, root, file, bytes).await?;
-        io.note(format!("Brought back {shown}, as before call {}", wanted.kept.number)).await;
+        match write(io, root, file, bytes).await {
+            Ok(()) => {
+                let number = wanted.kept.number;
+                io.note(format!("Brought back {shown}, as before call {number}")).await;
+            }
+            Err(failure) if failure.is_interrupted() => return Err(failure.into()),
+            Err(failure) => {
+                refused.push(shown);
+                why = failure.message;
+            }
+        }
     }
     if differing.is_empty() {
         io.note("Nothing to bring back: these files have their kept content.").await;
     }
     match left.is_empty() {
+        _ if !refused.is_empty() => {
+            let what = format!("not brought back: {}", refused.join(", "));
+            Err(CommandError::refused(what).because(text::one_line(&why)))
+        }
         true => Ok(Exit::Done),
         false => Err(CommandError::failed(format!("newer content stays: {}", left.join(", ")))
             .fix("add --force to overwrite it; the newer content is kept first")),
-    }
-}
-
-/// The content of a file; `None` without one.
-async fn present(io: &Io, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-    match io.read(path, limits::KEPT_BYTES).await {
-        Ok((bytes, _)) => Ok(Some(bytes)),
-        Err(failure) if failure.is_not_found() => Ok(None),
-        // A longer file is not the kept one.
-        Err(failure) if failure.kind == FailureKind::TooLarge => Ok(Some(Vec::new())),
-        Err(failure) => Err(failure),
     }
 }
 
@@ -235,16 +237,15 @@ async fn keep_newer(
     Ok(())
 }
 
-async fn write(io: &Io, root: &str, file: &KeptPath, bytes: &[u8]) -> Result<(), CommandError> {
+async fn write(io: &Io, root: &str, file: &KeptPath, bytes: &[u8]) -> Result<(), Failure> {
     let path = format!("{root}/{}", file.path);
     // A link may lead out of the checkout.
     for (end, _) in file.path.match_indices('/') {
         let folder = format!("{root}/{}", &file.path[..end]);
         let found = io.stat(&folder).await.optional()?;
         if found.is_some_and(|found| found.kind != FileKind::Folder) {
-            let what = format!("`{}` is not brought back", text::one_line(&file.path));
-            return Err(CommandError::refused(what)
-                .because(format!("`{}` is not a folder any more", text::one_line(&folder))));
+            let why = format!("`{folder}` is not a folder any more");
+            return Err(Failure::new(FailureKind::Conflict, why));
         }
     }
     let found = io.stat(&path).await.optional()?;
