@@ -341,6 +341,29 @@ fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() 
 }
 
 #[test]
+fn a_fetch_enters_no_repository_that_a_fetched_commit_names() {
+    let project = Workspace::git();
+    project.git_says(&["remote", "add", "origin", "https://example.org/a/b"]);
+    std::fs::create_dir_all(project.path(".git/modules")).unwrap();
+    assert_eq!(bash(&project, "git fetch").0, "allow");
+    std::fs::create_dir_all(project.path(".git/modules/lib")).unwrap();
+    for (line, decision) in [
+        ("git fetch", "ask"),
+        ("git status && git fetch -q origin", "ask"),
+        ("git pull", "ask"),
+        ("git fetch --no-recurse-submodules && git pull", "ask"),
+        ("git pull --no-recurse-submodules --recurse-submodules=yes", "ask"),
+        ("git fetch --no-recurse-submodules", "allow"),
+        ("git pull --no-recurse-submodules --ff-only", "allow"),
+        ("git status", "allow"),
+        ("git push origin HEAD:topic", "allow"),
+    ] {
+        let (decided, reason) = bash(&project, line);
+        assert_eq!(decided, decision, "{line}: {reason}");
+    }
+}
+
+#[test]
 fn a_checkout_in_which_git_does_not_answer_is_asked_about() {
     let broken = [
         "echo x > .git/HEAD",

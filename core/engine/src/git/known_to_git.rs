@@ -2,7 +2,8 @@
 
 use crate::git::{checkout, inner_repositories};
 use onloop_effect::Io;
-use onloop_permission::{Call, Context, Decision, Ruling, explain};
+use onloop_permission::expand::HOLE;
+use onloop_permission::{Call, Context, Decision, Examined, Ruling, explain};
 use onloop_syntax::text;
 
 mod folders;
@@ -72,7 +73,10 @@ pub async fn look(
         Ok(false) if ruling.decision == Decision::Allow => {
             let runs_git = ruling.commands.iter().any(|command| command.name.starts_with("git "));
             let commands = if runs_git { explain(call, context).commands } else { Vec::new() };
-            let mut reason = remotes::question(io, context, &commands).await;
+            let mut reason = fetched(io, &folder, &commands).await;
+            if reason.is_none() {
+                reason = remotes::question(io, context, &commands).await;
+            }
             if reason.is_none() {
                 reason = incoming::question(io, context, &commands).await;
             }
@@ -85,6 +89,30 @@ pub async fn look(
         Ok(true) => judge(call, context),
         Err(failure) => asked(ruling, format!("it is not known what this would stage: {failure}")),
     }
+}
+
+/// Why a person must decide about commands that fetch. Where a submodule has been fetched once, git enters
+/// what the commits that it fetches name as one: any repository of the checkout.
+async fn fetched(io: &Io, folder: &str, commands: &[Examined]) -> Option<String> {
+    let fetches = |command: &&Examined| matches!(command.name.as_str(), "git fetch" | "git pull");
+    let stays_out = |command: &Examined| {
+        let words = || command.words.iter().take_while(|word| *word != "--");
+        let may_enter = |word: &String| word.starts_with("--rec") || word.contains(HOLE);
+        words().any(|word| word == "--no-recurse-submodules") && !words().any(may_enter)
+    };
+    let command = commands.iter().filter(fetches).find(|command| !stays_out(command))?;
+    let modules = format!("{}/modules", checkout::own(io, folder).await?.git_folder);
+    let has_none = match io.list(&modules).await {
+        Ok(names) => names.is_empty(),
+        Err(failure) => failure.is_not_found(),
+    };
+    let name = &command.name;
+    (!has_none).then(|| {
+        format!(
+            "`{name}` may enter a repository of the checkout that a fetched commit names; with \
+             `--no-recurse-submodules` it enters none"
+        )
+    })
 }
 
 /// A repository that git would enter if the call runs it, and whose settings may start a program: one

@@ -301,7 +301,7 @@ const RECORDING: &[ProgramEntry] = &[
         .options(&[
             plain(
                 "-p --prune --all -t --tags --no-tags -q --quiet -v --verbose --unshallow \
-                 --progress --dry-run -n",
+                 --progress --dry-run -n --no-recurse-submodules",
             ),
             takes("--depth --deepen -j --jobs", Data),
         ])
@@ -310,7 +310,10 @@ const RECORDING: &[ProgramEntry] = &[
         .options(&[
             makes_with("--upload-pack -o --server-option --refmap", Data, Runs),
             takes("--depth --deepen --shallow-since -j --jobs", Data),
-            plain("--all -t --tags --no-tags -p --prune --unshallow --dry-run -4 -6"),
+            plain(
+                "--all -t --tags --no-tags -p --prune --unshallow --dry-run -4 -6 \
+                 --no-recurse-submodules",
+            ),
             makes("-f --force", Changes),
         ])
         .more_options(MERGING)
