@@ -183,6 +183,21 @@ impl Places {
         None
     }
 
+    /// Judges the removal of what `arg` names: of a link itself, where its folder is what its name says.
+    pub(super) fn judge_removed(&self, arg: &Arg) -> Option<Finding> {
+        let path = arg.text.as_str();
+        let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+        let is_plain = arg.shape == Shape::Exact
+            && !path.ends_with('/')
+            && self.class(folder) == PathClass::Repository;
+        if !is_plain || self.links.is_empty() {
+            return self.judge(arg, Access::Write);
+        }
+        let mut places = self.clone();
+        places.links.remove(&self.absolute(path));
+        places.judge(arg, Access::Write)
+    }
+
     /// What is at `path`, by its name and, for a link, by the name of its target.
     pub(super) fn class(&self, path: &str) -> PathClass {
         let class = self.class_of(&self.absolute(path));

@@ -184,8 +184,11 @@ pub(crate) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let into_option = parsed.has(&["-t", "--target-directory"]);
     for (at, operand) in parsed.operands.iter().enumerate() {
         let last = at + 1 == parsed.operands.len() && !into_option;
-        let access = if last || moves { Access::Write } else { Access::Read };
-        judge.consider(judge.places.judge(operand, access));
+        judge.consider(match (last, moves) {
+            (true, _) => judge.places.judge(operand, Access::Write),
+            (false, true) => judge.places.judge_removed(operand),
+            (false, false) => judge.places.judge(operand, Access::Read),
+        });
     }
     into_folder(judge, parsed);
     judge.writes(&parsed.operands);
@@ -258,7 +261,7 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for operand in &parsed.operands {
         // What stands behind `*` has the name of a folder that builds make anew.
         let is_named = operand.shape == Shape::Pattern && is_rebuilt(judge, operand);
-        let finding = judge.places.judge(operand, Access::Write).filter(|_| !is_named);
+        let finding = judge.places.judge_removed(operand).filter(|_| !is_named);
         judge.consider(finding);
     }
     judge.writes(&parsed.operands);

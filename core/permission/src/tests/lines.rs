@@ -520,3 +520,26 @@ fn what_find_finds_may_be_counted() {
         ],
     );
 }
+
+#[test]
+fn a_link_is_removed_and_not_what_it_leads_to() {
+    use crate::paths::Link;
+    let mut context = Context { confined: true, ..Context::new("/srv/repo") };
+    let links = [("l", "/etc/hosts"), ("out", "/etc"), ("out/hosts", "/etc/hosts")];
+    context.places.links = links
+        .map(|(at, to)| (format!("/srv/repo/{at}"), Link::To(to.to_owned())))
+        .into();
+    context.places.links.insert("/srv/repo/gone".to_owned(), Link::Dangling);
+    for (line, decision) in [
+        ("rm l", Decision::Allow),
+        ("rm gone", Decision::Allow),
+        ("mv l a", Decision::Allow),
+        ("rm l/", Decision::Deny),
+        ("rm out/hosts", Decision::Deny),
+        ("mv out/hosts a", Decision::Deny),
+        ("cp a l", Decision::Deny),
+        ("echo x > l", Decision::Deny),
+    ] {
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
