@@ -321,6 +321,30 @@ fn a_branch_with_a_new_repository_inside_is_asked_about() {
 }
 
 #[test]
+fn commits_that_others_stand_for_are_asked_about() {
+    let project = Workspace::git();
+    let evil = {
+        project.git_says(&["switch", "-q", "-c", "evil"]);
+        project.write(".claude/settings.json", "{}\n");
+        project.commit("Evil");
+        project.git_says(&["rev-parse", "HEAD"])
+    };
+    project.git_says(&["switch", "-q", "-c", "topic", "main"]);
+    project.write("a", "1\n");
+    project.commit("Good");
+    let good = project.git_says(&["rev-parse", "HEAD"]);
+    project.git_says(&["switch", "-q", "main"]);
+    assert_eq!(bash(&project, "git merge topic").0, "allow");
+    project.git_says(&["pack-refs", "--all"]);
+    let packed = project.read(".git/packed-refs");
+    let replaced = format!("{packed}{} refs/replace/{}\n", evil.trim(), good.trim());
+    project.write(".git/packed-refs", replaced);
+    for line in ["git merge topic", "git switch topic", "git cherry-pick topic"] {
+        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() {
     let path = format!("./bin:{}", std::env::var("PATH").unwrap());

@@ -63,6 +63,11 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
         said.map(|said| String::from_utf8_lossy(&said).into_owned())
     };
+    // The questions below see the commits as they are; git takes those that stand for them.
+    let replaced = ["for-each-ref", "--count=1", "--format=%(refname)", "refs/replace"];
+    if !says(&replaced, &BTreeSet::new()).await.is_ok_and(|refs| refs.is_empty()) {
+        return Some("git may take other commits for those named (`git replace`)".to_owned());
+    }
     let named_before = commands.iter().filter(|command| NAMES.contains(&command.name.as_str()));
     let named_before = named_before.flat_map(|command| command.words.iter().skip(2));
     let named_before: Vec<&str> = named_before.flat_map(|word| revisions(source(word))).collect();
