@@ -315,9 +315,25 @@ fn a_branch_with_a_new_repository_inside_is_asked_about() {
     project.git_says(&["update-index", "--add", "--cacheinfo", &link]);
     project.git_says(&["commit", "-q", "-m", "Nest"]);
     project.git_says(&["switch", "-q", "main"]);
-    for line in ["git switch topic", "git merge topic", "git rebase topic"] {
-        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    project.git_says(&["branch", "plain"]);
+    let asks = |lines: &[&str]| {
+        for line in lines {
+            assert_eq!(bash(&project, line).0, "ask", "{line}");
+        }
+    };
+    let picks = ["git cherry-pick topic && git status", "git revert -n plain..topic"];
+    asks(&["git switch topic", "git merge topic", "git rebase topic", picks[0], picks[1]]);
+    asks(&["git restore --staged --source=topic .", "git restore -S -stopic .", "git reset topic"]);
+    for line in
+        ["git reset", "git restore --staged .", "git reset && git status", "git reset plain"]
+    {
+        assert_eq!(bash(&project, line).0, "allow", "{line}");
     }
+    // The index has no such repository, the branch has.
+    project.git_says(&["symbolic-ref", "HEAD", "refs/heads/topic"]);
+    asks(&["git reset -q && git status", "git restore --staged . && git status"]);
+    project.write(".git/MERGE_HEAD", project.git_says(&["rev-parse", "topic"]));
+    asks(&["git merge --abort && git status"]);
 }
 
 #[test]

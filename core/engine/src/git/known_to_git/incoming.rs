@@ -21,10 +21,12 @@ enum Takes {
     Changes,
     /// A stash, with its index and the files that git did not track.
     Stash,
+    /// The index alone, as a revision has it.
+    Index,
 }
 
 /// Commands of git that take over a revision, and the one that they take without a word.
-const TAKES: [(&str, Takes, &str); 9] = [
+const TAKES: [(&str, Takes, &str); 11] = [
     ("git merge", Takes::Files, "@{upstream}"),
     ("git rebase", Takes::FilesAndChanges, "@{upstream}"),
     ("git cherry-pick", Takes::Changes, "HEAD"),
@@ -34,6 +36,8 @@ const TAKES: [(&str, Takes, &str); 9] = [
     ("git stash apply", Takes::Stash, "refs/stash@{0}"),
     ("git stash branch", Takes::Stash, "refs/stash@{0}"),
     ("git stash pop", Takes::Stash, "refs/stash@{0}"),
+    ("git reset", Takes::Index, "HEAD"),
+    ("git restore", Takes::Index, "HEAD"),
 ];
 
 /// Options with which git continues what it began, or returns to the current revision.
@@ -63,9 +67,10 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
         said.map(|said| String::from_utf8_lossy(&said).into_owned())
     };
+    let all = BTreeSet::new();
     // The questions below see the commits as they are; git takes those that stand for them.
     let replaced = ["for-each-ref", "--count=1", "--format=%(refname)", "refs/replace"];
-    if !says(&replaced, &BTreeSet::new()).await.is_ok_and(|refs| refs.is_empty()) {
+    if !says(&replaced, &all).await.is_ok_and(|refs| refs.is_empty()) {
         return Some("git may take other commits for those named (`git replace`)".to_owned());
     }
     let named_before = commands.iter().filter(|command| NAMES.contains(&command.name.as_str()));
@@ -85,12 +90,12 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
             let mut ids = String::new();
             for spelling in [word, &branch] {
                 let words = ["rev-parse", "--quiet", "--revs-only", spelling];
-                ids += &says(&words, &BTreeSet::new()).await.unwrap_or_default();
+                ids += &says(&words, &all).await.unwrap_or_default();
             }
             if ids.is_empty() {
                 let remote = format!("refs/remotes/*/{word}");
                 let words = ["for-each-ref", "--format=%(objectname)", remote.as_str()];
-                ids = says(&words, &BTreeSet::new()).await.unwrap_or_default();
+                ids = says(&words, &all).await.unwrap_or_default();
             }
             found.extend(ids.lines().map(str::to_owned));
         }
@@ -98,27 +103,28 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         let named = if named.is_empty() { vec![default] } else { named };
         let shown = match own.as_slice() {
             [only] if RESUMING.contains(&only.as_str()) => {
-                vec![words(&["diff", "--ignore-submodules=dirty", "HEAD"])]
+                vec![words(&["diff", "--ignore-submodules=dirty", "-R", "HEAD"])]
             }
             _ => shown(takes, &named),
         };
-        let revisions = named.iter().map(|revision| revision.trim_start_matches('^'));
-        for revision in revisions.filter(|_| takes != Takes::Changes) {
-            let raw = ["diff", "--raw", "-z", "--no-renames", "HEAD", revision];
-            let raw = says(&raw, &BTreeSet::new()).await.unwrap_or_default();
-            if raw.split('\0').any(is_new_repository) {
-                return Some(format!("`{name}` brings a repository inside, which git then enters"));
-            }
-        }
         for shown in shown {
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-            let words = [&*shown, &["--name-status", "-z", "--no-renames", "--"]].concat();
-            let changed = match says(&words, &specs).await {
-                Ok(changed) => changed,
-                // Without an upstream, or files that git did not track, there is nothing to take.
-                Err(_) if named == [default] || shown[0] == "diff-tree" => continue,
-                Err(_) => return Some(format!("it is not known what `{name}` takes over")),
+            let changes = async |form, specs| {
+                says(&[&*shown, &[form, "-z", "--no-renames", "--"]].concat(), specs).await
             };
+            let raw = changes("--raw", &all).await;
+            let (raw, changed) = match (raw, changes("--name-status", &specs).await) {
+                (Ok(raw), Ok(changed)) => (raw, changed),
+                // Without an upstream, or files that git did not track, there is nothing to take.
+                _ if named == [default] || shown[0] == "diff-tree" => continue,
+                _ => return Some(format!("it is not known what `{name}` takes over")),
+            };
+            if raw.split(['\0', '\n']).any(|line| brings_repository(line, takes)) {
+                return Some(format!("`{name}` brings a repository inside, which git then enters"));
+            }
+            if takes == Takes::Index {
+                continue;
+            }
             let mut fields = changed.split(['\0', '\n']).filter(|field| !field.is_empty());
             while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
                 if is_protected(status, path, &protected) {
@@ -145,9 +151,11 @@ fn is_protected(status: &str, path: &str, protected: &[&str]) -> bool {
     })
 }
 
-/// Whether a line of `git diff --raw` is about a repository where none was.
-fn is_new_repository(line: &str) -> bool {
-    line.starts_with(':') && !line.starts_with(":160000 ") && line.get(8..14) == Some("160000")
+/// Whether a line of `git diff --raw` is about a repository where none was. Changes are also taken back.
+fn brings_repository(line: &str, takes: Takes) -> bool {
+    let is_link = |mode: Option<&str>| mode == Some("160000");
+    let (before, after) = (is_link(line.get(1..7)), is_link(line.get(8..14)));
+    line.starts_with(':') && before != after && (after || takes == Takes::Changes)
 }
 
 /// The questions to git about which files change.
@@ -155,6 +163,10 @@ fn shown(takes: Takes, named: &[&str]) -> Vec<Vec<String>> {
     const LOG: [&str; 5] = ["-c", "log.showRoot=true", "log", "-m", "--format="];
     let mut shown = Vec::new();
     let between = |revision: String| vec!["diff".to_owned(), "HEAD".to_owned(), revision];
+    if takes == Takes::Index {
+        let brought = |revision: &&str| words(&["diff", "--cached", "-R", revision]);
+        return named.iter().map(brought).collect();
+    }
     if takes == Takes::Changes {
         // A range says itself where to stop.
         let is_range = named.iter().any(|revision| revision.starts_with('^'));
@@ -174,7 +186,7 @@ fn shown(takes: Takes, named: &[&str]) -> Vec<Vec<String>> {
                 let tree = ["diff-tree", "-r", "--root", "--no-commit-id", &untracked];
                 shown.push(words(&tree));
             }
-            Takes::Files | Takes::Changes => {}
+            Takes::Files | Takes::Changes | Takes::Index => {}
         }
     }
     shown
@@ -193,6 +205,10 @@ fn own_revisions(command: &Examined, takes: Takes) -> Vec<String> {
         && RESUMING.contains(&only.as_str())
     {
         return vec![(*only).clone()];
+    }
+    if takes == Takes::Index {
+        let named = words.into_iter().flat_map(|word| revisions(word));
+        return named.map(str::to_owned).collect();
     }
     let operands = words.into_iter().filter(|word| *word == "-" || !word.starts_with('-'));
     let revision = |word: &String| match word.as_str() {
