@@ -10,6 +10,8 @@ const STAT_BYTES: usize = 40;
 const MODE_AT: usize = 24;
 /// The mode of a repository.
 const LINK_MODE: u32 = 0o160000;
+/// The mode of a folder whose files are not named.
+const FOLDER_MODE: u32 = 0o040000;
 /// What follows the entries where most of them are in another file.
 const SPLIT_INDEX: &[u8] = b"link";
 const EXTENDED: u16 = 0x4000;
@@ -46,7 +48,7 @@ fn search(index: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {
     (is_found || is_whole).then_some(is_found)
 }
 
-/// Calls `each` with name and mode of every entry. Whether all entries are in this file; `None` where the
+/// Calls `each` with name and mode of every entry. Whether every file is named in this file; `None` where the
 /// index cannot be understood.
 fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Option<bool> {
     let mut rest = Rest(index);
@@ -56,6 +58,7 @@ fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Op
     let version = rest.number()?;
     let entries = rest.number()?;
     let mut name = Vec::new();
+    let mut is_whole = true;
     for _ in 0..entries {
         let before = rest.0.len();
         let mode = Rest(rest.take(STAT_BYTES + hash_bytes)?.get(MODE_AT..)?).number()?;
@@ -82,9 +85,9 @@ fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Op
         if length != name.len().min(usize::from(NAME_LENGTH)) {
             return None;
         }
+        is_whole &= mode != FOLDER_MODE;
         each(&name, mode);
     }
-    let mut is_whole = true;
     while rest.0.len() > hash_bytes {
         is_whole &= rest.take(4)? != SPLIT_INDEX;
         let length = usize::try_from(rest.number()?).ok()?;
@@ -195,7 +198,14 @@ pub(crate) mod tests {
         assert_eq!(links(&bytes), Some(Vec::new()));
         // Behind the header.
         let mode = 12 + MODE_AT;
-        bytes[mode..mode + 4].copy_from_slice(&LINK_MODE.to_be_bytes());
+        let mut with_mode = |value: u32| {
+            bytes[mode..mode + 4].copy_from_slice(&value.to_be_bytes());
+            bytes.clone()
+        };
+        // The repositories in a folder that stands for its files are not named.
+        let folder = with_mode(FOLDER_MODE);
+        assert_eq!((links(&folder), is_tracked(&folder, "nest/a")), (None, None));
+        let bytes = with_mode(LINK_MODE);
         assert_eq!(links(&bytes), Some(vec!["nest".to_owned()]));
         assert_eq!(links(&bytes[..40]), None);
         assert_eq!(links(&index(2, 20, &["a"], b"link\0\0\0\x01x")), None);
