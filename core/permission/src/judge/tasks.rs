@@ -302,6 +302,16 @@ pub(crate) fn packs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     publishes_if(publishes, judge, parsed);
 }
 
+/// npm: settings below the top of the checkout may name a server and the variables that it gets.
+pub(crate) fn npm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const FOLDERS: [&str; 6] =
+        ["--prefix", "-C", "--dir", "--cwd", "--userconfig", "--globalconfig"];
+    let top = judge.places.root.as_ref().unwrap_or(&judge.context.places.cwd);
+    if *top != judge.places.cwd || judge.seen.lost || parsed.has(&FOLDERS) {
+        judge.ask_held(parsed, "may read settings of a folder below the top of the checkout");
+    }
+}
+
 /// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves
 /// the machine.
 pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {

@@ -112,9 +112,10 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
 
 /// Commands that only npm has by all of these names.
 const NPM_LISTS: &[ProgramEntry] = &[
-    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages"),
+    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages")
+        .check(tasks::npm),
     // A manual may include files, and a topic with a slash is a path.
-    npm("help", Reads, "helps").operands(&[Word]),
+    npm("help", Reads, "helps").operands(&[Word]).check(tasks::npm),
 ];
 
 /// The others run the script of such a name, hooks that the workspace names (pnpm), or the program that
@@ -241,6 +242,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .more_options(NPM)
         .more_subcommands(&[NPM_LISTS, NPM_COMMANDS])
         .alone()
+        .check(tasks::npm)
         .otherwise(Runs),
     program("pnpm yarn bun", Runs, "manages packages")
         .more_options(NPM)

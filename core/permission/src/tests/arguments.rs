@@ -137,6 +137,26 @@ fn a_package_manager_runs_the_project_where_it_has_no_such_command() {
 }
 
 #[test]
+fn npm_is_contained_where_it_may_read_settings_below_the_top() {
+    assert_contained(&[
+        "npm --prefix src ls",
+        "npm --prefix=src root",
+        "npm -C src ls",
+        "npm ls -C src",
+        "npm help --userconfig src/npmrc",
+        "npm ls --globalconfig=src/npmrc",
+        "cd src && npm ls",
+        "(cd src && npm help)",
+        "npm -C src test",
+    ]);
+    let allow = "permissions: {allow: ['^npm (-C src )?(test|ls)']}";
+    let context = Context::new("/srv/repo").with_rules(Source::Local, allow);
+    for line in ["npm test", "npm -C src test", "npm -C src ls"] {
+        assert_decisions(&context, &[(line, Decision::Allow)]);
+    }
+}
+
+#[test]
 fn an_option_in_place_of_a_value_is_contained() {
     assert_contained(&[
         "cargo clean --target --target-dir src --target x86_64-unknown-linux-gnu",
