@@ -207,6 +207,19 @@ fn a_file_that_cannot_come_back_does_not_stop_the_others() {
 }
 
 #[test]
+fn a_file_that_git_looks_away_from_is_kept_as_others_are() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let project = project();
+        project.git_says(&["update-index", mark, "plain"]);
+        project.write("plain", "hours of work\n");
+        run(&project, "python3 -c 'open(\"plain\", \"w\")'");
+        assert_eq!(project.read("plain"), "", "{mark}");
+        undo(&project, &["s1", "plain", "--force"]).expect_exit(0);
+        assert_eq!(project.read("plain"), "hours of work\n", "{mark}");
+    }
+}
+
+#[test]
 fn an_abort_keeps_what_was_edited() {
     let project = project();
     project.git_says(&["add", "--all"]);

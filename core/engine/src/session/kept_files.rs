@@ -138,6 +138,9 @@ async fn lost(
     let mut found: BTreeMap<String, bool> = links.map(|(path, _)| (path.clone(), true)).collect();
     found.extend(changed.clone());
     found.extend(unseen);
+    if whole {
+        found.extend(marked(io, root).await?);
+    }
     let mut lost: Vec<Loss> = found
         .into_iter()
         .map(|(path, is_tracked)| Loss { is_certain: is_certain(&path, is_tracked), path })
@@ -221,6 +224,16 @@ async fn changed(io: &Io, root: &str, specs: &[String]) -> Result<BTreeMap<Strin
         (!is_gone && !path.is_empty()).then(|| (path.to_owned(), letters != "?? "))
     };
     Ok(said.split('\0').filter_map(entry).collect())
+}
+
+/// Files that git was told to look away from.
+async fn marked(io: &Io, root: &str) -> Result<BTreeMap<String, bool>, Failure> {
+    let words = ["ls-files", "-z", "-v"];
+    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
+    let said = String::from_utf8_lossy(&said);
+    let entries = said.split('\0').filter_map(|line| line.split_once(' '));
+    let marked = entries.filter(|(mark, _)| *mark != "H");
+    Ok(marked.map(|(_, path)| (path.to_owned(), true)).collect())
 }
 
 /// Named files that git ignores or was told to look away from, repositories inside, and whether it tracks

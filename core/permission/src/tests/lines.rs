@@ -526,9 +526,8 @@ fn a_link_is_removed_and_not_what_it_leads_to() {
     use crate::paths::Link;
     let mut context = Context { confined: true, ..Context::new("/srv/repo") };
     let links = [("l", "/etc/hosts"), ("out", "/etc"), ("out/hosts", "/etc/hosts")];
-    context.places.links = links
-        .map(|(at, to)| (format!("/srv/repo/{at}"), Link::To(to.to_owned())))
-        .into();
+    context.places.links =
+        links.map(|(at, to)| (format!("/srv/repo/{at}"), Link::To(to.to_owned()))).into();
     context.places.links.insert("/srv/repo/gone".to_owned(), Link::Dangling);
     for (line, decision) in [
         ("rm l", Decision::Allow),
