@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde::de::Error;
 use serde_json::{Map, Value, json};
 
 use super::open::{EditorAbilities, Open, ServerState, invalid, no_uri, not_open};
@@ -11,8 +10,6 @@ use onloop_effect::Exit;
 use onloop_syntax::limits;
 use onloop_syntax::syntax::file_uri;
 use onloop_syntax::syntax::json_rpc::{self, Id, Incoming, RpcError};
-use onloop_syntax::syntax::strict_json;
-use onloop_syntax::text::{ellipsis, one_line};
 use onloop_workflow::language::Encoding;
 
 /// What is to be done about a message.
@@ -57,17 +54,7 @@ pub struct Conversation {
 impl Conversation {
     /// Takes in a message.
     pub fn receive(&mut self, message: &[u8]) {
-        let parsed = std::str::from_utf8(message)
-            .map_err(|_| serde_json::Error::custom("it is not UTF-8"))
-            .and_then(strict_json::parse);
-        let message = match parsed {
-            Ok(value) => json_rpc::read(value),
-            Err(why) => {
-                let why = ellipsis(&one_line(&why.to_string()), 200);
-                let message = format!("the message cannot be read: {why}");
-                Err((None, RpcError::new(RpcError::PARSE, message)))
-            }
-        };
+        let message = json_rpc::read(message);
         if let Ok(Incoming::Notification { method, params }) = &message
             && method == "$/cancelRequest"
         {

@@ -4,7 +4,6 @@ mod method;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::de::Error;
 use serde_json::{Map, Value, json};
 
 use super::completion::Completion;
@@ -15,8 +14,7 @@ use super::tool::{InputError, Tool, ToolCall};
 use method::Judged;
 use onloop_syntax::limits;
 use onloop_syntax::syntax::json_rpc::{self as message, Id, Incoming, RpcError, invalid};
-use onloop_syntax::syntax::strict_json;
-use onloop_syntax::text::{ellipsis, one_line};
+use onloop_syntax::text::one_line;
 
 /// What follows from a line of the client.
 #[derive(Debug)]
@@ -130,18 +128,7 @@ impl Connection {
         if line.is_empty() {
             return None;
         }
-        let parsed = std::str::from_utf8(line)
-            .map_err(|_| serde_json::Error::custom("it is not UTF-8"))
-            .and_then(strict_json::parse);
-        let value = match parsed {
-            Ok(value) => value,
-            Err(why) => {
-                let why = ellipsis(&one_line(&why.to_string()), 200);
-                let message = format!("the message cannot be read: {why}");
-                return Some(refused(RpcError::new(RpcError::PARSE, message)));
-            }
-        };
-        match message::read(value) {
+        match message::read(line) {
             Ok(Incoming::Request { id, method, params }) => {
                 Some(self.request(id, &method, &params))
             }

@@ -1,6 +1,10 @@
 //! JSON-RPC 2.0: reads and writes messages.
 
+use serde::de::Error;
 use serde_json::{Map, Value, json};
+
+use super::strict_json;
+use crate::text::{ellipsis, one_line};
 
 /// The `id` of a client's request.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -107,7 +111,14 @@ pub enum Incoming {
 /// # Errors
 ///
 /// The error to answer with, and the id of the request.
-pub fn read(value: Value) -> Result<Incoming, (Option<Id>, RpcError)> {
+pub fn read(message: &[u8]) -> Result<Incoming, (Option<Id>, RpcError)> {
+    let parsed = std::str::from_utf8(message)
+        .map_err(|_| serde_json::Error::custom("it is not UTF-8"))
+        .and_then(strict_json::parse);
+    let value = parsed.map_err(|why| {
+        let why = ellipsis(&one_line(&why.to_string()), 200);
+        (None, RpcError::new(RpcError::PARSE, format!("the message cannot be read: {why}")))
+    })?;
     let Value::Object(mut members) = value else {
         return Err((None, invalid("a message must be an object")));
     };
