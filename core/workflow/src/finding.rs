@@ -1,6 +1,6 @@
 //! The messages of all findings about workflow files.
 
-use onloop_syntax::diagnostic::{Diagnostic, Severity, Span};
+use onloop_syntax::diagnostic::{Diagnostic, Edit, Severity, Span};
 use onloop_syntax::limits;
 use onloop_syntax::text;
 
@@ -29,6 +29,13 @@ pub(crate) const MODEL_EXPECTED: &str =
 /// Advice about an invalid network.
 const NETWORK_HELP: &str =
     "write `all`, `loopback`, `none`, or a list such as `[\"@registries\", api.example.com]`";
+
+/// `found`, with `known` as what the author meant by the word at `span`; `verb`: what to do with it.
+fn meant(found: Diagnostic, span: Span, verb: &str, known: &str) -> Diagnostic {
+    found
+        .with_help(format!("did you mean `{known}`?"))
+        .with_fix(format!("{verb} `{known}`"), vec![Edit::replace(span, known)])
+}
 
 /// Text from the file, safe for a message.
 fn shown(text: &str) -> String {

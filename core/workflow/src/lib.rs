@@ -5,7 +5,6 @@ mod classify;
 mod command;
 mod depends_on;
 pub mod duration;
-pub mod edit;
 mod field;
 mod finding;
 mod format;
@@ -42,7 +41,6 @@ use onloop_syntax::text::words;
 use serde::{Deserialize, Serialize};
 
 pub use classify::{FileClass, classify};
-pub use edit::checkbox_states;
 pub use format::{FIELDS, Field, Section};
 pub use name::slug;
 pub use onloop_effect::{BranchName, Network, OperatingSystem, Shell};
@@ -52,7 +50,6 @@ pub use parse::{parse, same_meaning, too_large};
 pub use place::{FieldPlace, PlaceKind};
 pub use plan::{Plan, PlanParts};
 pub use rule::{LintRule, RULES};
-pub use security::is_sensitive;
 pub use task::Task;
 pub use template::{TemplateKind, quoted, template};
 
@@ -259,8 +256,8 @@ pub struct Step {
     /// The model of the agent, in the words of its client; `None`: the client's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Whether the step mentions security (see [`is_sensitive`]). Its human gate then always asks a
-    /// person.
+    /// Whether the step names a security topic: auth, encrypt, secret, key, password, token,
+    /// permission, role or billing, in any inflection. Its human gate then always asks a person.
     #[serde(rename = "security_sensitive")]
     pub sensitive: bool,
 }

@@ -315,11 +315,10 @@ impl<'a> Body<'a> {
         match number {
             Some(number) if is_new && (number == expected || number == position) => {}
             Some(number) if !is_new => {
-                self.findings.push(finding::step::duplicate_number(span, number, None));
+                self.findings.push(finding::step::duplicate_number(span, number));
             }
             Some(_) | None => {
-                let found = finding::step::wrong_number(span, header.id, expected, None);
-                self.findings.push(found);
+                self.findings.push(finding::step::wrong_number(span, header.id, expected));
             }
         }
     }

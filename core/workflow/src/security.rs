@@ -129,17 +129,13 @@ fn look_at(word: &[u8], found: &mut impl FnMut(Topic)) {
     Topic::of(lower).into_iter().for_each(found);
 }
 
-/// Whether `text` names a security topic: auth, encrypt, secret, key, password, token, permission,
-/// role or billing, in any inflection, in prose or in a name.
-pub fn is_sensitive(text: &str) -> bool {
-    let mut sensitive = false;
-    scan(text, |_| sensitive = true);
-    sensitive
-}
-
 #[cfg(test)]
 mod tests {
-    use super::is_sensitive;
+    fn is_sensitive(text: &str) -> bool {
+        let mut sensitive = false;
+        super::scan(text, |_| sensitive = true);
+        sensitive
+    }
 
     #[test]
     fn words_that_are_sensitive() {

@@ -4,7 +4,7 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 
 use super::super::{Shell, rule};
-use super::{NETWORK_HELP, shown};
+use super::{NETWORK_HELP, meant, shown};
 use onloop_effect::InvalidNetwork;
 
 fixed! {
@@ -66,9 +66,7 @@ pub(crate) fn unknown_type(
             shown(found)
         ));
     match suggestion {
-        Some(known) => diagnostic
-            .with_help(format!("did you mean `{known}`?"))
-            .with_fix(format!("write `{known}`"), vec![Edit::replace(span, known)]),
+        Some(known) => meant(diagnostic, span, "write", known),
         None => diagnostic,
     }
 }
@@ -100,9 +98,7 @@ pub(crate) fn unknown_field(span: Span, field: &str, suggestion: Option<&str>) -
         format!("`{}` is not a field of a check, so nothing would check it", shown(field)),
     );
     match suggestion {
-        Some(known) => diagnostic
-            .with_help(format!("did you mean `{known}`?"))
-            .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
+        Some(known) => meant(diagnostic, span, "rename it to", known),
         None => diagnostic.with_help("make it a command, or a comment: `# …`"),
     }
 }
@@ -138,9 +134,7 @@ pub(crate) fn unknown_kind(span: Span, found: &str, suggestion: Option<&str>) ->
         ),
     );
     match suggestion {
-        Some(known) => diagnostic
-            .with_help(format!("did you mean `{known}`?"))
-            .with_fix(format!("write `{known}`"), vec![Edit::replace(span, known)]),
+        Some(known) => meant(diagnostic, span, "write", known),
         None => diagnostic.with_help("for anything else, write a shell check, such as `grep -E`"),
     }
 }

@@ -4,7 +4,7 @@ use onloop_syntax::diagnostic::{Diagnostic, Edit, Span};
 use onloop_syntax::limits;
 
 use super::super::{FieldPlace, rule};
-use super::{NETWORK_HELP, shown};
+use super::{NETWORK_HELP, meant, shown};
 use onloop_effect::InvalidNetwork;
 
 fixed! {
@@ -69,9 +69,7 @@ pub(crate) fn duplicate_key(span: Span, key: &str) -> Diagnostic {
 pub(crate) fn unknown_key(span: Span, key: &str, suggestion: Option<&str>) -> Diagnostic {
     let found = rule::UNKNOWN_KEY.at(span, format!("`{}` is not a known key", shown(key)));
     match suggestion {
-        Some(known) => found
-            .with_help(format!("did you mean `{known}`?"))
-            .with_fix(format!("rename it to `{known}`"), vec![Edit::replace(span, known)]),
+        Some(known) => meant(found, span, "rename it to", known),
         None => found.with_help(concat!(
             "it has no effect; the known keys: ",
             env!("CARGO_PKG_REPOSITORY"),

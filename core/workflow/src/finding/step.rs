@@ -10,6 +10,8 @@ use super::super::rule;
 use super::{MODEL_EXPECTED, NETWORK_HELP, shown};
 use onloop_effect::InvalidNetwork;
 
+const NUMBERING: &str = "number the steps 1, 2, 3, … in the order of the file";
+
 fixed! {
     empty_name STEP_NAME_EMPTY "the step has no name"
         "say in a few words what the step does"
@@ -48,31 +50,14 @@ pub(crate) fn misspelt_header(line: Span, line_start: usize, canonical: String) 
         .with_fix("rewrite the header", vec![Edit::replace(whole, canonical)])
 }
 
-pub(crate) fn wrong_number(
-    span: Span,
-    found: &str,
-    expected: u32,
-    renumbering: Option<Vec<Edit>>,
-) -> Diagnostic {
+pub(crate) fn wrong_number(span: Span, found: &str, expected: u32) -> Diagnostic {
     let message = format!("the step is numbered `{}`; expected `{expected}`", shown(found));
-    with_renumbering(rule::STEP_NUMBER.at(span, message), renumbering)
+    rule::STEP_NUMBER.at(span, message).with_help(NUMBERING)
 }
 
-pub(crate) fn duplicate_number(
-    span: Span,
-    number: u32,
-    renumbering: Option<Vec<Edit>>,
-) -> Diagnostic {
+pub(crate) fn duplicate_number(span: Span, number: u32) -> Diagnostic {
     let message = format!("there is already a step {number}");
-    with_renumbering(rule::DUPLICATE_STEP_NUMBER.at(span, message), renumbering)
-}
-
-fn with_renumbering(diagnostic: Diagnostic, renumbering: Option<Vec<Edit>>) -> Diagnostic {
-    let diagnostic = diagnostic.with_help("number the steps 1, 2, 3, … in the order of the file");
-    match renumbering {
-        Some(edits) => diagnostic.with_fix("number the steps in the order of the file", edits),
-        None => diagnostic,
-    }
+    rule::DUPLICATE_STEP_NUMBER.at(span, message).with_help(NUMBERING)
 }
 
 pub(crate) fn long_name(span: Span) -> Diagnostic {

@@ -110,3 +110,14 @@ fn a_step_has_a_model_of_its_own_or_that_of_the_file() {
         assert_eq!(found.iter().map(|found| found.code).collect::<Vec<_>>(), [code], "{file}");
     }
 }
+
+#[test]
+fn only_steps_with_a_box_have_a_state() {
+    let file = b"---\nintent: x\n---\n\
+        - [ ] **Step 1: a**\n```\n- [ ] **Step 2: not a step**\n```\n\
+        - [X] **Step 2: b**\n### 3. c\n";
+    let checkboxes = crate::parse("", file).checkboxes;
+    let states = checkboxes.iter().map(|checkbox| (checkbox.step, checkbox.ticked));
+    assert_eq!(states.collect::<Vec<_>>(), [(1, false), (2, true)]);
+    assert!(checkboxes.iter().zip(*b" X").all(|(checkbox, mark)| file[checkbox.offset] == mark));
+}
