@@ -33,8 +33,9 @@ words! {
 
 words! {
     /// A decision at a gate.
+    #[derive(clap::ValueEnum)]
     pub enum GateDecision {
-        /// Go on.
+        /// Continue.
         Approved = "approved",
         /// Do not.
         Rejected = "rejected",
@@ -42,9 +43,10 @@ words! {
 }
 
 words! {
-    /// Who decided at a gate.
+    /// Who decides at a gate.
+    #[derive(clap::ValueEnum)]
     pub enum Mode {
-        /// The rules.
+        /// The rules, where they allow it.
         Auto = "auto",
         /// A person.
         Human = "human",

@@ -31,13 +31,13 @@ pub struct GateArgs {
     pub step: u32,
     /// The decision
     #[arg(value_enum)]
-    pub decision: DecisionWord,
+    pub decision: GateDecision,
     /// The run
     #[command(flatten)]
     pub run: RunName,
     /// Who decides
     #[arg(long, value_enum, default_value = "human")]
-    pub mode: ModeWord,
+    pub mode: Mode,
     /// Why it is rejected, which ends the run; with --redo, what to change
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
@@ -55,42 +55,10 @@ pub struct GateArgs {
     pub json: bool,
 }
 
-/// A decision as it is written on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum DecisionWord {
-    /// Continue
-    Approved,
-    /// Do not
-    Rejected,
-}
-
-impl DecisionWord {
-    fn decision(self) -> GateDecision {
-        match self {
-            DecisionWord::Approved => GateDecision::Approved,
-            DecisionWord::Rejected => GateDecision::Rejected,
-        }
-    }
-}
-
-/// Who decides, as it is written on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum ModeWord {
-    /// The rules, where they allow it
-    Auto,
-    /// A person
-    Human,
-}
-
 /// `onloop gate`.
 pub async fn gate(io: &Io, args: &GateArgs) -> Result<Exit, CommandError> {
-    decide(io, args).await?;
-    Ok(Exit::Done)
-}
-
-async fn decide(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
     // Before the run is looked for: an agent is not told how to get at one.
-    if args.mode == ModeWord::Human {
+    if args.mode == Mode::Human {
         let what = "the decision at a gate";
         demand_person(io, what).await.map_err(CommandError::step_by_step)?;
     }
@@ -99,7 +67,8 @@ async fn decide(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
     if let Some(seen) = &args.seen {
         demand_unchanged(&mut store, seen)?;
     }
-    decide_in(io, &mut store, args, channel_of(io, DecisionChannel::Command)).await
+    decide_in(io, &mut store, args, channel_of(io, DecisionChannel::Command)).await?;
+    Ok(Exit::Done)
 }
 
 /// Refuses a decision about a record that is not what the person has seen.
@@ -119,11 +88,7 @@ async fn decide_in(
     args: &GateArgs,
     channel: DecisionChannel,
 ) -> Result<(), CommandError> {
-    let mode = match args.mode {
-        ModeWord::Auto => Mode::Auto,
-        ModeWord::Human => Mode::Human,
-    };
-    let decision = args.decision.decision();
+    let (mode, decision) = (args.mode, args.decision);
     let by = match mode {
         Mode::Human => Some(decider(io, channel)),
         Mode::Auto => None,
@@ -153,7 +118,7 @@ async fn reject(
     by: Option<Decider>,
 ) -> Result<(), CommandError> {
     let (step, reason) = (args.step, text::one_line(reason));
-    let Some(by) = by.filter(|_| args.decision == DecisionWord::Rejected) else {
+    let Some(by) = by.filter(|_| args.decision == GateDecision::Rejected) else {
         return Err(CommandError::failed("`--reason` needs the decision `rejected` of a person"));
     };
     if reason.trim().is_empty() {
@@ -171,7 +136,7 @@ async fn redo(
     by: Option<Decider>,
 ) -> Result<(), CommandError> {
     let reason = text::one_line(args.reason.as_deref().unwrap_or_default());
-    if args.decision != DecisionWord::Rejected || by.is_none() || reason.is_empty() {
+    if args.decision != GateDecision::Rejected || by.is_none() || reason.is_empty() {
         return Err(CommandError::failed("`--redo` needs `rejected` and a reason")
             .fix_by("reject the step", "onloop gate N rejected --redo --reason TEXT"));
     }
@@ -240,15 +205,10 @@ fn awaits_review(record: &StepRecord) -> bool {
 /// `onloop gate` for an agent: the rules decide where they may, otherwise a person is asked. An
 /// agent's word is never taken for that of a person.
 pub async fn gate_for_agent(io: &Io, args: &GateArgs) -> Result<Exit, CommandError> {
-    Box::pin(propose(io, args)).await?;
-    Ok(Exit::Done)
-}
-
-async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
     let opened = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await;
     let mut store = opened.map_err(CommandError::step_by_step)?;
     let step = args.step;
-    let decision = args.decision.decision();
+    let decision = args.decision;
     let at = io.now();
     let is_possible = |event: &Event| store.run().clone().apply(at, event);
     let event = Event::GateDecided { step, decision, mode: Mode::Auto };
@@ -276,7 +236,10 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
         }
         Err(refusal) => return Err(not_now(store.run(), refusal)),
     };
-    let Some(by) = by else { return record(io, &mut store, event, (None, None), args.json).await };
+    let Some(by) = by else {
+        record(io, &mut store, event, (None, None), args.json).await?;
+        return Ok(Exit::Done);
+    };
     if let Event::StepRedone { step, reason } = event {
         record_redo(io, &mut store, (step, reason), Some(by), args.json).await?;
     } else {
@@ -285,7 +248,7 @@ async fn propose(io: &Io, args: &GateArgs) -> Result<(), CommandError> {
         record(io, &mut store, event, (Some(by), reason.as_deref()), args.json).await?;
     }
     continue_run(io, &store, args.no_continue).await;
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// What a person is asked about a step that waits for one.

@@ -64,7 +64,7 @@ pub use doctor::DoctorArgs;
 pub use fetch::FetchArgs;
 pub use finalize::FinalizeArgs;
 pub use finish::{CommitWord, DispositionWord, FinishArgs};
-pub use gate::{DecisionWord, DisplayedDecision, DisplayedRun, GateArgs, ModeWord};
+pub use gate::{DisplayedDecision, DisplayedRun, GateArgs};
 pub use hook::{HookArgs, answer_of_a_broken_hook, called_as_hook};
 pub use init::{BeginArgs, InitArgs};
 pub use install::InstallArgs;

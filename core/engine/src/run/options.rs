@@ -12,7 +12,7 @@ use onloop_permission::OnAsk;
 use onloop_run::{Platform, Run};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::limits;
-use onloop_syntax::text;
+use onloop_syntax::text::{self, words};
 use onloop_workflow as workflow;
 use serde_json::{Value, json};
 
@@ -58,27 +58,20 @@ pub struct DriveArgs {
     pub is_part: bool,
 }
 
-/// What becomes of a call that neither a rule nor a person decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum OnAskChoice {
-    /// Run it confined, else as deny [default where confined]
-    Contained,
-    /// Refuse it and tell the agent why [default elsewhere]
-    Deny,
-    /// Refuse it, and wait for a person after the turn
-    Pause,
+words! {
+    /// What becomes of a call that neither a rule nor a person decides.
+    #[derive(clap::ValueEnum)]
+    pub enum OnAskChoice {
+        /// Run it confined, else as deny [default where confined]
+        Contained = "contained",
+        /// Refuse it and tell the agent why [default elsewhere]
+        Deny = "deny",
+        /// Refuse it, and wait for a person after the turn
+        Pause = "pause",
+    }
 }
 
 impl OnAskChoice {
-    /// The word on the command line.
-    fn as_str(self) -> &'static str {
-        match self {
-            OnAskChoice::Contained => "contained",
-            OnAskChoice::Deny => "deny",
-            OnAskChoice::Pause => "pause",
-        }
-    }
-
     fn meaning(self) -> OnAsk {
         match self {
             OnAskChoice::Contained => OnAsk::Contained,

@@ -1,11 +1,12 @@
 //! A decision through a screen or a page: of a person who has seen a run, about what they have seen.
 
-use super::{DecisionWord, GateArgs, ModeWord, decide_in, demand_unchanged};
+use super::waiting::of_person;
+use super::{GateArgs, decide_in, demand_unchanged};
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
-use onloop_engine::lookup::select::{Fitting, RunName, open};
+use onloop_engine::lookup::select::{Fitting, open};
 use onloop_engine::run::decider::{demand_person, names_step};
-use onloop_run::{DecisionChannel, rejected_at};
+use onloop_run::{DecisionChannel, GateDecision, rejected_at};
 
 /// What a person decides about the step that waits for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,24 +54,14 @@ pub async fn decide_as_displayed(
             let what = format!("that is not the name of step {step}; nothing is approved");
             return Err(CommandError::failed(what));
         }
-        DisplayedDecision::Approve { .. } => (DecisionWord::Approved, None),
-        DisplayedDecision::Reject => (DecisionWord::Rejected, Some(rejected_at(step))),
+        DisplayedDecision::Approve { .. } => (GateDecision::Approved, None),
+        DisplayedDecision::Reject => (GateDecision::Rejected, Some(rejected_at(step))),
         DisplayedDecision::Redo { reason } if reason.trim().is_empty() => {
             return Err(CommandError::failed("the reason is empty; nothing is decided")
                 .fix("say what is to be done otherwise"));
         }
-        DisplayedDecision::Redo { reason } => (DecisionWord::Rejected, Some(reason.clone())),
+        DisplayedDecision::Redo { reason } => (GateDecision::Rejected, Some(reason.clone())),
     };
-    let args = GateArgs {
-        step,
-        decision: word,
-        mode: ModeWord::Human,
-        redo: is_redo,
-        reason,
-        seen: None,
-        run: RunName::from(Some(seen.run_id.to_owned())),
-        no_continue: false,
-        json: false,
-    };
+    let args = GateArgs { redo: is_redo, reason, ..of_person(step, word, false) };
     decide_in(io, &mut store, &args, channel).await
 }

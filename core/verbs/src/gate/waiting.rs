@@ -1,6 +1,6 @@
 //! The decision that a run waits for, whatever step it is about: `onloop approve` and `reject`.
 
-use super::{DecisionWord, GateArgs, ModeWord, decide_in};
+use super::{GateArgs, decide_in};
 use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
@@ -9,7 +9,7 @@ use onloop_engine::run::background::continue_run;
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::{decider, demand_person};
 use onloop_engine::state::store::Store;
-use onloop_run::{Decider, DecisionChannel, Event, Next, Question, Run};
+use onloop_run::{Decider, DecisionChannel, Event, GateDecision, Mode, Next, Question, Run};
 use onloop_syntax::text;
 
 /// What a person can approve in a run.
@@ -34,7 +34,7 @@ pub(crate) async fn approve_run(
     let mut store = open(io, Some(name), Fitting::OnlyUnfinished).await?;
     match waiting(store.run(), false)? {
         Waiting::Step(step) => {
-            let args = gate(step, DecisionWord::Approved, no_continue);
+            let args = of_person(step, GateDecision::Approved, no_continue);
             decide_in(io, &mut store, &args, DecisionChannel::Command).await?;
         }
         Waiting::Verdict => {
@@ -72,7 +72,8 @@ pub(crate) async fn reject_run(
     match waiting(store.run(), redo)? {
         Waiting::Step(step) => {
             let reason = Some(reason);
-            let args = GateArgs { reason, redo, ..gate(step, DecisionWord::Rejected, no_continue) };
+            let args =
+                GateArgs { reason, redo, ..of_person(step, GateDecision::Rejected, no_continue) };
             decide_in(io, &mut store, &args, DecisionChannel::Command).await?;
         }
         Waiting::Verdict if redo => {
@@ -124,12 +125,12 @@ fn waiting(run: &Run, redo: bool) -> Result<Waiting, CommandError> {
     }
 }
 
-fn gate(step: u32, decision: DecisionWord, no_continue: bool) -> GateArgs {
+pub(super) fn of_person(step: u32, decision: GateDecision, no_continue: bool) -> GateArgs {
     GateArgs {
         step,
         decision,
         run: RunName::default(),
-        mode: ModeWord::Human,
+        mode: Mode::Human,
         reason: None,
         redo: false,
         seen: None,

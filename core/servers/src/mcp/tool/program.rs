@@ -7,12 +7,11 @@ use super::{InputError, Tool, ToolProgram};
 use onloop_engine::lookup::agent::AgentArgs;
 use onloop_engine::lookup::select::RunName;
 use onloop_engine::run::options::DriveArgs;
-use onloop_run::Platform;
+use onloop_run::{GateDecision, Mode, Platform};
 use onloop_verbs::permit::ExplainArgs;
 use onloop_verbs::{
-    BeginArgs, DecisionWord, DiffArgs, FinalizeArgs, GateArgs, LintArgs, LintFormat, ModeWord,
-    NextArgs, ReceiptArgs, ReceiptFormat, ReportArgs, ResumeArgs, RunArgs, StatusArgs, StepAction,
-    StepArgs, SummaryArgs,
+    BeginArgs, DiffArgs, FinalizeArgs, GateArgs, LintArgs, LintFormat, NextArgs, ReceiptArgs,
+    ReceiptFormat, ReportArgs, ResumeArgs, RunArgs, StatusArgs, StepAction, StepArgs, SummaryArgs,
 };
 
 impl Tool {
@@ -83,10 +82,10 @@ fn gate(given: &CheckedArguments<'_>) -> GateArgs {
     GateArgs {
         step: given.step(),
         decision: match given.text("decision").as_deref() {
-            Some("approved") => DecisionWord::Approved,
-            _ => DecisionWord::Rejected,
+            Some("approved") => GateDecision::Approved,
+            _ => GateDecision::Rejected,
         },
-        mode: ModeWord::Auto,
+        mode: Mode::Auto,
         reason: None,
         redo: false,
         seen: None,
