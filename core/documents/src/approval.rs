@@ -5,39 +5,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::document;
+
 use onloop_sessions::handsoff::approval::{ApprovalChoice, ChatQuestion};
 
-/// `questions/<nonce>.json`.
-#[derive(Serialize, Deserialize)]
-struct QuestionDocument {
-    nonce: String,
-    chat_id: i64,
-    allowed_user_ids: Vec<i64>,
-    message_ids: Vec<i64>,
-    bot: String,
-    until_ms: i64,
-    complete: bool,
-    // Questions of older versions have neither of these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    call: Option<String>,
-    #[serde(default)]
-    repeated: bool,
-}
-
-/// A question as a document.
+/// A question as a document, `questions/<nonce>.json`.
 pub fn write_question(question: &ChatQuestion) -> Vec<u8> {
-    let question = question.clone();
-    to_bytes(&QuestionDocument {
-        nonce: question.nonce,
-        chat_id: question.chat_id,
-        allowed_user_ids: question.allowed_user_ids,
-        message_ids: question.message_ids,
-        bot: question.bot,
-        until_ms: question.until_ms,
-        complete: question.complete,
-        call: question.call,
-        repeated: question.repeated,
-    })
+    document::line(question)
 }
 
 /// The question in a document.
@@ -46,22 +20,11 @@ pub fn write_question(question: &ChatQuestion) -> Vec<u8> {
 ///
 /// When a member is missing or not of its type.
 pub fn read_question(bytes: &[u8]) -> serde_json::Result<ChatQuestion> {
-    let document: QuestionDocument = serde_json::from_slice(bytes)?;
-    Ok(ChatQuestion {
-        nonce: document.nonce,
-        chat_id: document.chat_id,
-        allowed_user_ids: document.allowed_user_ids,
-        message_ids: document.message_ids,
-        bot: document.bot,
-        until_ms: document.until_ms,
-        complete: document.complete,
-        call: document.call,
-        repeated: document.repeated,
-    })
+    serde_json::from_slice(bytes)
 }
 
 /// `answers/<nonce>.json`: a person's answer, sealed by the process that read it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SealedAnswer {
     /// The answer.
     pub choice: ApprovalChoice,
@@ -73,18 +36,9 @@ pub struct SealedAnswer {
     pub seal: String,
 }
 
-#[derive(Serialize, Deserialize)]
-struct AnswerDocument {
-    choice: String,
-    by: i64,
-    name: String,
-    seal: String,
-}
-
 /// An answer as a document.
 pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
-    let SealedAnswer { choice, by, name, seal } = answer.clone();
-    to_bytes(&AnswerDocument { choice: choice.as_str().to_owned(), by, name, seal })
+    document::line(answer)
 }
 
 /// The answer in a document. Whether it counts, its seal decides.
@@ -93,8 +47,7 @@ pub fn write_answer(answer: &SealedAnswer) -> Vec<u8> {
 ///
 /// When a member is missing or not of its type.
 pub fn read_answer(bytes: &[u8]) -> serde_json::Result<SealedAnswer> {
-    let AnswerDocument { choice, by, name, seal } = serde_json::from_slice(bytes)?;
-    Ok(SealedAnswer { choice: read_choice(&choice)?, by, name, seal })
+    serde_json::from_slice(bytes)
 }
 
 /// `offset.json`: where the next `getUpdates` starts.
@@ -108,7 +61,7 @@ pub struct Offset {
 
 /// An offset as a document.
 pub fn write_offset(offset: Offset) -> Vec<u8> {
-    to_bytes(&offset)
+    document::line(&offset)
 }
 
 /// The offset in a document.
@@ -164,7 +117,7 @@ struct PendingDocument {
 
 /// A pending call as a document.
 pub fn write_pending(call: &PendingCall) -> Vec<u8> {
-    to_bytes(&to_document(call))
+    document::line(&to_document(call))
 }
 
 /// Pending calls as `onloop approve --json` prints them.
@@ -219,12 +172,6 @@ pub fn read_pending(bytes: &[u8]) -> serde_json::Result<PendingCall> {
 fn read_choice(word: &str) -> serde_json::Result<ApprovalChoice> {
     let wrong = |_| serde_json::Error::custom("the answer is neither `allow` nor `deny`");
     word.parse().map_err(wrong)
-}
-
-fn to_bytes(document: &impl Serialize) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec(document).expect("the document has only string keys");
-    bytes.push(b'\n');
-    bytes
 }
 
 #[cfg(test)]
@@ -309,8 +256,9 @@ mod tests {
         }
         let error = damage("answer", Some("allow".into())).unwrap_err();
         assert_eq!(error, "`answer` and `answered_ms` go together");
-        let answered = br#"{"choice": "yes", "by": 1, "name": "", "seal": ""}"#;
-        let error = read_answer(answered).unwrap_err().to_string();
+        let mut answered = pending.clone();
+        (answered["answer"], answered["answered_ms"]) = ("yes".into(), 1.into());
+        let error = read_pending(answered.to_string().as_bytes()).unwrap_err().to_string();
         assert_eq!(error, "the answer is neither `allow` nor `deny`");
     }
 }

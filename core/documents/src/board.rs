@@ -61,7 +61,7 @@ pub struct Board {
 
 words! {
     /// How a run stands.
-    #[derive(PartialOrd, Ord)]
+    #[derive(Default, PartialOrd, Ord)]
     pub enum RunState {
         /// A person has to decide.
         Waits = "waits",
@@ -70,6 +70,7 @@ words! {
         /// Its onloop was killed; it can be resumed.
         Interrupted = "interrupted",
         /// Nobody knows: its record cannot be read.
+        #[default]
         Unreadable = "unreadable",
         /// It is worked on.
         Running = "running",
@@ -157,7 +158,7 @@ impl RunState {
 }
 
 /// A run in a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunCard {
     /// Its id.
     pub id: String,

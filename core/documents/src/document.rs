@@ -1,7 +1,7 @@
 //! What stored documents have in common: how one is read, and how members that this version does
 //! not know survive a rewrite.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Why a stored document is not read, as a clause.
@@ -35,6 +35,13 @@ impl DocumentError {
     pub(super) fn missing(path: impl std::fmt::Display) -> DocumentError {
         DocumentError::Json(format!("missing field `{path}`"))
     }
+}
+
+/// `document` as one line of JSON, with its end.
+pub(super) fn line(document: &(impl Serialize + ?Sized)) -> Vec<u8> {
+    let mut line = serde_json::to_vec(document).expect("a document has only string keys");
+    line.push(b'\n');
+    line
 }
 
 impl From<serde_json::Error> for DocumentError {

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use serde::{Deserialize, Serialize};
 
+use super::document;
 use super::ledger::sha256;
 
 /// What is signed: a statement of in-toto.
@@ -97,7 +98,7 @@ impl PrivateKey {
     /// The envelope around `payload`, on one line with its line break.
     pub fn sign(&self, payload: &[u8]) -> Vec<u8> {
         let signature = self.0.sign(&signed_bytes(payload));
-        written(&Envelope {
+        document::line(&Envelope {
             payload_type: PAYLOAD_TYPE.to_owned(),
             payload: STANDARD.encode(payload),
             signatures: vec![SignatureDocument {
@@ -144,7 +145,7 @@ impl PublicKey {
         let [signature] = envelope.signatures.as_slice() else { return Err(EnvelopeError::Form) };
         let decoded = |text: &str| STANDARD.decode(text).map_err(|_| EnvelopeError::Form);
         let (payload, sig) = (decoded(&envelope.payload)?, decoded(&signature.sig)?);
-        if written(&envelope) != bytes {
+        if document::line(&envelope) != bytes {
             return Err(EnvelopeError::Form);
         }
         if envelope.payload_type != PAYLOAD_TYPE {
@@ -165,12 +166,6 @@ fn signed_bytes(payload: &[u8]) -> Vec<u8> {
     let kind = PAYLOAD_TYPE;
     let head = format!("DSSEv1 {} {kind} {} ", kind.len(), payload.len());
     [head.as_bytes(), payload].concat()
-}
-
-fn written(envelope: &Envelope) -> Vec<u8> {
-    let mut bytes = serde_json::to_vec(envelope).expect("an envelope has only string keys");
-    bytes.push(b'\n');
-    bytes
 }
 
 fn to_pem(label: &str, prefix: &[u8], key: &[u8; 32]) -> String {

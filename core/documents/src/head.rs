@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::ledger::{Head, sha256};
 
 /// What was written last.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastWritten {
     /// The last line of the ledger.
+    #[serde(flatten)]
     pub head: Head,
     /// Digest of the copy in the worktree, where one was written.
     pub copy_sha256: Option<String>,
@@ -18,27 +19,22 @@ pub struct LastWritten {
 
 #[derive(Serialize, Deserialize)]
 struct HeadDocument {
-    seq: u64,
-    sha256: String,
-    copy_sha256: Option<String>,
+    #[serde(flatten)]
+    last: LastWritten,
     /// SHA-256 of the values above, with a space between them.
     checksum: String,
 }
 
 /// The bytes of the file.
 pub fn write(last: &LastWritten) -> Vec<u8> {
-    let LastWritten { head: Head { seq, sha256 }, copy_sha256 } = last.clone();
-    let checksum = checksum(last);
-    let document = HeadDocument { seq, sha256, copy_sha256, checksum };
+    let document = HeadDocument { last: last.clone(), checksum: checksum(last) };
     serde_json::to_vec(&document).expect("a document has only string keys")
 }
 
 /// Reads the file; `None` when it is damaged.
 pub fn read(bytes: &[u8]) -> Option<LastWritten> {
     let document: HeadDocument = serde_json::from_slice(bytes).ok()?;
-    let HeadDocument { seq, sha256, copy_sha256, checksum: written } = document;
-    let last = LastWritten { head: Head { seq, sha256 }, copy_sha256 };
-    (checksum(&last) == written).then_some(last)
+    (checksum(&document.last) == document.checksum).then_some(document.last)
 }
 
 fn checksum(last: &LastWritten) -> String {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::document;
 use onloop_run::NoticeKind;
 use onloop_syntax::time::Timestamp;
 
@@ -34,9 +35,7 @@ impl Told {
     /// The bytes of the file.
     pub fn write(&self) -> Vec<u8> {
         let document = ToldDocument { schema: SCHEMA.to_owned(), told: self.0.clone() };
-        let mut bytes = serde_json::to_vec(&document).expect("only string keys");
-        bytes.push(b'\n');
-        bytes
+        document::line(&document)
     }
 
     /// Whether what `receiver` was told last began with the line `seq`. A ledger that was begun anew has

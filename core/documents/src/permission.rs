@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::ledger::sha256;
 use onloop_permission::expand::shown;
 use onloop_permission::rules::Source;
 use onloop_permission::{Call, CallingSession, Context, Examined, Finding, Ruling};
@@ -222,24 +223,19 @@ impl TrustList {
 
     /// Whether exactly this content is trusted.
     pub fn contains(&self, content: &[u8]) -> bool {
-        self.hashes.contains(&hash(content))
+        self.hashes.contains(&sha256(content))
     }
 
     /// Trusts this content.
     pub fn add(&mut self, content: &[u8]) {
         if !self.contains(content) {
-            self.hashes.push(hash(content));
+            self.hashes.push(sha256(content));
         }
     }
 
     /// Stops trusting this content.
     pub fn remove(&mut self, content: &[u8]) {
-        let hash = hash(content);
+        let hash = sha256(content);
         self.hashes.retain(|known| *known != hash);
     }
-}
-
-fn hash(content: &[u8]) -> String {
-    use sha2::Digest;
-    onloop_syntax::text::hex(&sha2::Sha256::digest(content))
 }

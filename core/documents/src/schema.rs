@@ -23,10 +23,7 @@ pub fn schema(document: SchemaDocument) -> String {
         SchemaDocument::Workflow => include_str!("schema/workflow.json").to_owned(),
         SchemaDocument::State => include_str!("schema/state.json").to_owned(),
         SchemaDocument::Receipt => include_str!("schema/receipt.json").to_owned(),
-        SchemaDocument::Config => {
-            let text = serde_json::to_string_pretty(&config());
-            format!("{}\n", text.expect("the schema has only string keys"))
-        }
+        SchemaDocument::Config => format!("{:#}\n", config()),
     }
 }
 

@@ -97,9 +97,7 @@ pub fn read_answers(bytes: &[u8], now: Timestamp) -> Vec<RememberedAnswer> {
 /// The newest answers as a file.
 pub fn write_answers(answers: &[RememberedAnswer]) -> Vec<u8> {
     let first = answers.len().saturating_sub(limits::ESCALATIONS_KEPT);
-    let mut json = serde_json::to_vec(&answers[first..]).expect("only string keys");
-    json.push(b'\n');
-    json
+    document::line(&answers[first..])
 }
 
 #[cfg(test)]

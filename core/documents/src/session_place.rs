@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::document;
 use onloop_sessions::handsoff::SessionId;
 use onloop_sessions::hooks::Host;
 use onloop_syntax::time::Timestamp;
@@ -45,9 +46,7 @@ pub fn write(place: &SessionPlace) -> Vec<u8> {
         host: place.host.as_str().to_owned(),
         began_at: place.began_at.to_rfc3339(),
     };
-    let mut bytes = serde_json::to_vec(&document).expect("the document has only string keys");
-    bytes.push(b'\n');
-    bytes
+    document::line(&document)
 }
 
 /// The place in a document; `None` if it is damaged or of another version. It only leads to a session,

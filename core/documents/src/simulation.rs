@@ -4,10 +4,7 @@ use serde_json::{Value, json};
 
 use super::normalized::check;
 use onloop_effect::Command;
-use onloop_run::{
-    AtMost, AutomaticReason, Exceeded, HumanReason, Run, SimulatedEvent, StepRecord,
-    parallel_groups,
-};
+use onloop_run::{AtMost, Exceeded, Run, SimulatedEvent, StepRecord, parallel_groups};
 use onloop_sessions::handsoff::config::ConfineWhen;
 use onloop_syntax::money::Money;
 
@@ -49,23 +46,6 @@ pub struct SimulatedAgent {
     pub command: Option<Command>,
     /// Whether its program is on `PATH`; `None` where that is not looked for.
     pub is_found: Option<bool>,
-}
-
-/// The word for why a gate approves itself.
-pub fn automatic_word(reason: AutomaticReason) -> &'static str {
-    match reason {
-        AutomaticReason::GateAuto => "gate_auto",
-        AutomaticReason::AutoApprove => "auto_approve",
-    }
-}
-
-fn human_word(reason: HumanReason) -> &'static str {
-    match reason {
-        HumanReason::Asked => "asked",
-        HumanReason::HighRisk => "high_risk",
-        HumanReason::Sensitive => "sensitive",
-        HumanReason::Unchecked => "unchecked",
-    }
 }
 
 /// The document `onloop.simulation/v1`.
@@ -153,10 +133,10 @@ fn order(simulation: &Simulation, event: &SimulatedEvent) -> Value {
             "kind": "review", "step": step, "command": simulation.reviewer.as_ref().map(command),
         }),
         SimulatedEvent::Approve { step, reason } => json!({
-            "kind": "gate", "step": step, "by": "rules", "why": automatic_word(*reason),
+            "kind": "gate", "step": step, "by": "rules", "why": reason.as_str(),
         }),
         SimulatedEvent::Decide { step, reason } => json!({
-            "kind": "gate", "step": step, "by": "person", "why": human_word(*reason),
+            "kind": "gate", "step": step, "by": "person", "why": reason.as_str(),
         }),
         SimulatedEvent::Repeat => json!({ "kind": "repeat" }),
         SimulatedEvent::Stop { step, bounds } => json!({

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::document::DocumentError;
+use super::document::{self, DocumentError};
 use onloop_permission::rules::{GivenRules, Source};
 use onloop_permission::{Decision, TurnPolicy};
 use onloop_syntax::syntax::strict_json;
@@ -80,9 +80,7 @@ pub fn write(guard: &TurnGuard) -> Vec<u8> {
         }),
         temporary: guard.temporary.clone(),
     };
-    let mut bytes = serde_json::to_vec(&document).expect("the document has only string keys");
-    bytes.push(b'\n');
-    bytes
+    document::line(&document)
 }
 
 /// What such a file tells.
@@ -140,7 +138,7 @@ pub struct JudgedCall {
     pub id: Option<String>,
     /// Whether it was judged by a hook that the user has installed, which the run's own hook does as
     /// well.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_installed: bool,
 }
 
@@ -152,9 +150,7 @@ impl JudgedCall {
 
     /// The line of the log, with its line break.
     pub fn line(&self) -> Vec<u8> {
-        let mut line = serde_json::to_vec(self).expect("the document has only string keys");
-        line.push(b'\n');
-        line
+        document::line(self)
     }
 
     /// The calls in a log, each once. A line that is torn or damaged is passed over: the call was
@@ -172,10 +168,6 @@ impl JudgedCall {
         });
         calls
     }
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// The member of a call's input that tells most, or all of it.

@@ -397,18 +397,5 @@ fn folders_of(home: &StateHome, card: &RunCard) -> Vec<String> {
 
 /// A run whose record cannot be read.
 fn bare(card: RunCard) -> RunView {
-    RunView {
-        card,
-        steps: Vec::new(),
-        graph: None,
-        choice: None,
-        actions: Vec::new(),
-        facts: None,
-        log: Vec::new(),
-        events: Vec::new(),
-        commands: Vec::new(),
-        workflow: String::new(),
-        report: String::new(),
-        seen: String::new(),
-    }
+    RunView { card, ..RunView::default() }
 }

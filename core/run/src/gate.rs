@@ -1,6 +1,7 @@
 //! Who approves a finished step.
 
 use super::record::{Run, StepRecord};
+use onloop_syntax::text::words;
 use onloop_workflow::{Gate, Risk};
 
 /// How the gate of a step is decided.
@@ -14,26 +15,28 @@ pub enum GateRule {
     Human(HumanReason),
 }
 
-/// Why a gate approves itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AutomaticReason {
-    /// The step says `gate: auto`.
-    GateAuto,
-    /// The run has `auto_approve` and its risk is not high.
-    AutoApprove,
+words! {
+    /// Why a gate approves itself.
+    pub enum AutomaticReason {
+        /// The step says `gate: auto`.
+        GateAuto = "gate_auto",
+        /// The run has `auto_approve` and its risk is not high.
+        AutoApprove = "auto_approve",
+    }
 }
 
-/// Why a person decides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HumanReason {
-    /// Nothing approves gates automatically in this run.
-    Asked,
-    /// The run's risk is high; `auto_approve` does not count.
-    HighRisk,
-    /// The step is about security; `auto_approve` does not count.
-    Sensitive,
-    /// No check verifies the step, and the file says `require_checks: true`.
-    Unchecked,
+words! {
+    /// Why a person decides.
+    pub enum HumanReason {
+        /// Nothing approves gates automatically in this run.
+        Asked = "asked",
+        /// The run's risk is high; `auto_approve` does not count.
+        HighRisk = "high_risk",
+        /// The step is about security; `auto_approve` does not count.
+        Sensitive = "sensitive",
+        /// No check verifies the step, and the file says `require_checks: true`.
+        Unchecked = "unchecked",
+    }
 }
 
 impl HumanReason {

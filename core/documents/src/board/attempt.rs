@@ -11,7 +11,7 @@ use onloop_syntax::text;
 use onloop_syntax::time::Timestamp;
 
 /// One attempt at a step.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct AttemptView {
     /// Its number, from 1; its log and prompt are named by it.
     pub number: u32,
@@ -158,23 +158,7 @@ fn take(found: &mut Vec<AttemptView>, record: &StepRecord, event: &Event, at: Ti
 
 impl AttemptView {
     fn begun(at: Timestamp) -> AttemptView {
-        AttemptView {
-            number: 0,
-            started_at: at,
-            acted_at: None,
-            ended_at: None,
-            result: "open",
-            reason: None,
-            output: String::new(),
-            agent: None,
-            model: None,
-            tokens: None,
-            cost_usd: None,
-            prices_as_of: None,
-            refused: 0,
-            checks: Vec::new(),
-            checkpoint: None,
-        }
+        AttemptView { started_at: at, result: "open", ..AttemptView::default() }
     }
 
     /// Its work was merged, and this came of it in the run.

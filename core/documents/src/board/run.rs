@@ -18,7 +18,7 @@ use onloop_syntax::time::Timestamp;
 use onloop_workflow::Risk;
 
 /// A run in detail.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunView {
     /// What a list shows of it.
     pub card: RunCard,
@@ -376,34 +376,8 @@ pub fn unreadable(id: &str, why: &str) -> RunCard {
     RunCard {
         id: text::one_line(id),
         state: RunState::Unreadable,
-        news: None,
         now: line(why),
-        since: None,
-        then: None,
-        intent: String::new(),
-        folder: String::new(),
-        repository: String::new(),
-        branch: None,
-        step: 0,
-        step_name: String::new(),
-        current_steps: Vec::new(),
-        steps: 0,
-        done: 0,
-        risk: "",
-        started_at: None,
-        changed_at: None,
-        ended_at: None,
-        agent: None,
-        attempts: 0,
-        active_ms: 0,
-        cost_usd: None,
-        tokens: None,
-        used: None,
-        worker: None,
-        driver: None,
-        in_fleet: false,
-        last: None,
-        pull_request: None,
+        ..RunCard::default()
     }
 }
 

@@ -13,11 +13,12 @@ use onloop_syntax::time::Timestamp;
 
 words! {
     /// How a session stands.
-    #[derive(PartialOrd, Ord)]
+    #[derive(Default, PartialOrd, Ord)]
     pub enum SessionStatus {
         /// A person has to do something.
         Waits = "waits",
         /// Nobody knows: its file cannot be read.
+        #[default]
         Unreadable = "unreadable",
         /// The provider of its agent does not serve it for now.
         Limited = "limited",
@@ -45,7 +46,7 @@ impl SessionStatus {
 }
 
 /// A hands-off session in a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct SessionCard {
     /// Its id.
     pub id: String,
@@ -161,22 +162,8 @@ pub fn unreadable_session(id: &str, folder: &str, why: &str) -> SessionCard {
         status: "unreadable".to_owned(),
         activity: SessionStatus::Unreadable,
         now: line(why),
-        workflow: String::new(),
-        goal: String::new(),
-        host: None,
-        run_id: None,
-        issue: None,
-        issue_url: None,
-        pull_request: None,
-        pull_request_url: None,
-        continued: 0,
         reason: Some(line(why)),
-        calls: 0,
-        last: None,
-        decisions: Vec::new(),
-        used: None,
-        resume: None,
-        changed_at: None,
+        ..SessionCard::default()
     }
 }
 

@@ -20,7 +20,7 @@ use onloop_syntax::time::Timestamp;
 const CONTENT_BYTES: usize = 8 * 1024;
 
 /// The spans of a run and of its forks, and what metrics count.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Trace {
     /// 32 hexadecimal characters.
     pub id: String,
@@ -76,15 +76,7 @@ impl Trace {
         with_content: bool,
     ) -> Result<Trace, LedgerError> {
         let (seed, at) = first_line(ledger)?;
-        let mut trace = Trace {
-            id: trace_id(&seed),
-            spans: Vec::new(),
-            turns: Vec::new(),
-            attempts: BTreeMap::new(),
-            checks: BTreeMap::new(),
-            with_content,
-            steps: BTreeMap::new(),
-        };
+        let mut trace = Trace { id: trace_id(&seed), with_content, ..Trace::default() };
         trace.spans.push(Span {
             id: span_id(&seed, "run", 0),
             parent: None,

@@ -68,7 +68,7 @@ impl std::fmt::Display for Approver {
 }
 
 /// A question in a chat that waits for an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatQuestion {
     /// Its id: 32 unpredictable hexadecimal digits, chosen before it is sent.
     pub nonce: String,
@@ -86,8 +86,11 @@ pub struct ChatQuestion {
     pub complete: bool,
     /// The call that it is about, by the id under which calls wait; `None`: it is about something
     /// else.
+    // Questions of older versions have neither this nor what follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
     /// Whether its message may be there twice, because the chat did not say that it had got it.
+    #[serde(default)]
     pub repeated: bool,
 }
 

@@ -3,7 +3,6 @@
 mod record;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Map;
 
 use super::command::Started;
 use super::subject::{PromptSubject, subject};
@@ -77,6 +76,12 @@ impl SessionState {
             SessionState::Open(word) => word,
             SessionState::Ended(ending) => ending.as_str(),
         }
+    }
+}
+
+impl Default for SessionState {
+    fn default() -> SessionState {
+        SessionState::Open("initial".to_owned())
     }
 }
 
@@ -167,29 +172,10 @@ impl Session {
         Session(SessionRecord {
             id,
             workflow: started.workflow,
-            state: SessionState::Open("initial".to_owned()),
-            continuation_count: 0,
             issue_no: started.issue_no,
             pr_no: started.pr_no,
-            pr_number: None,
-            run_id: None,
-            begins_run_at: None,
-            run_revision: None,
-            pause: None,
-            in_a_row: 0,
-            stalled: 0,
-            stop: None,
-            last_message: None,
-            last_prompt: None,
-            prompt_id: None,
-            reason: None,
-            limited_until: None,
-            limited_since: None,
-            tasks_since: None,
-            tasks: Vec::new(),
-            pending_notifications: Vec::new(),
             updated_at: Some(at),
-            unknown: Map::new(),
+            ..SessionRecord::default()
         })
     }
 
@@ -290,7 +276,7 @@ impl Session {
     /// that it is done.
     fn open_again(&mut self, at: Timestamp) {
         if !matches!(self.state, SessionState::Open(_)) {
-            self.0.state = SessionState::Open("initial".to_owned());
+            self.0.state = SessionState::default();
         }
         self.0.pause = None;
         self.0.reason = None;
@@ -365,7 +351,7 @@ impl Session {
         }
         self.0.begins_run_at = None;
         if matches!(self.state, SessionState::Ended(ending) if ending.is_done()) {
-            self.0.state = SessionState::Open("initial".to_owned());
+            self.0.state = SessionState::default();
             self.0.updated_at = Some(at);
         }
     }

@@ -1,12 +1,12 @@
 //! The spans of one attempt: the turns of its agent and its checks.
 
 use super::{Reading, content, turn_id};
-use crate::run::check_type;
+use crate::run::{check_type, verdict_parts};
 use crate::telemetry::TurnPlace;
 use crate::telemetry::otlp::Attributes;
 use onloop_run::{
-    BlockReason, CheckResult, CheckVerdict, Run, StepStatus, ToolCall, ToolCallEnding, TurnEnding,
-    TurnRecord, Wait, describe_check,
+    BlockReason, CheckResult, Run, StepStatus, ToolCall, ToolCallEnding, TurnEnding, TurnRecord,
+    Wait, describe_check,
 };
 use onloop_syntax::time::Timestamp;
 
@@ -135,7 +135,8 @@ impl Reading<'_> {
         (start, end): (Timestamp, Timestamp),
         run: &Run,
     ) {
-        let (verdict, reason) = verdict(&result.verdict);
+        let (verdict, _, reason) = verdict_parts(&result.verdict);
+        let (verdict, reason) = (verdict.as_str(), reason.unwrap_or_default());
         *self.trace.checks.entry(verdict).or_default() += 1;
         let with_content = self.trace.with_content;
         let check = run.step(step).and_then(|record| record.step.checks.get(result.check as usize));
@@ -172,15 +173,6 @@ fn outcome(status: &StepStatus) -> &'static str {
         }
         StepStatus::Blocked(BlockReason::Other(_)) => "blocked",
         StepStatus::Pending | StepStatus::InProgress(_) => "unfinished",
-    }
-}
-
-fn verdict(verdict: &CheckVerdict) -> (&'static str, &str) {
-    match verdict {
-        CheckVerdict::Passed => ("passed", ""),
-        CheckVerdict::Failed { reason } => ("failed", reason),
-        CheckVerdict::NeedsHuman { prompt } => ("needs_human", prompt),
-        CheckVerdict::CannotEvaluate { reason } => ("cannot_evaluate", reason),
     }
 }
 

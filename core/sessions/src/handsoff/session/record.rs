@@ -9,7 +9,7 @@ use onloop_syntax::time::Timestamp;
 /// What is remembered about an agent session that continues unattended: the members of its file, in
 /// their order. The first generation wrote `workflow`, `state`, `continuation_count`, and `issue_no`,
 /// `pr_no` and `pr_number` where they were known; tools that edit the file write numbers as text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionRecord {
     /// The host's name for it, and the name of its file.
     #[serde(skip)]
