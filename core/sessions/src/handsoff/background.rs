@@ -57,7 +57,7 @@ impl Session {
 }
 
 fn after_wait(since: Timestamp) -> Timestamp {
-    Timestamp::from_millis(since.as_millis().saturating_add_unsigned(limits::BACKGROUND_WAIT_MS))
+    since.later(limits::BACKGROUND_WAIT_MS)
 }
 
 #[cfg(test)]

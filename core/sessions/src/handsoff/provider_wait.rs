@@ -41,8 +41,8 @@ impl Session {
         let pause_ms =
             waited_ms.clamp(limits::PROVIDER_PAUSE_MS, limits::PROVIDER_LONGEST_PAUSE_MS);
         let until = match lifted.filter(|lifted| *lifted > at) {
-            Some(lifted) => plus(lifted, limits::PROVIDER_RESET_MARGIN_MS),
-            None => plus(at, pause_ms),
+            Some(lifted) => lifted.later(limits::PROVIDER_RESET_MARGIN_MS),
+            None => at.later(pause_ms),
         };
         let is_too_long = until.millis_since(since) > limits::MAX_WAIT_MS;
         self.0.limited_until = Some(until);
@@ -81,10 +81,6 @@ impl Session {
         let waits = self.limited_until.is_some_and(|known| seconds(known) == seconds(until));
         matches!(self.state, SessionState::Open(_)) && self.pause.is_none() && waits
     }
-}
-
-fn plus(at: Timestamp, ms: u64) -> Timestamp {
-    Timestamp::from_millis(at.as_millis().saturating_add_unsigned(ms))
 }
 
 /// When a limit is lifted, as the end of a transcript says; the latest of several that is after `now`.

@@ -108,8 +108,7 @@ async fn continue_cut(
     id: &SessionId,
 ) -> Result<HookAnswer, SessionError> {
     let client = client(&context.io).await;
-    let now = context.io.now().as_millis();
-    let until = Timestamp::from_millis(now.saturating_add_unsigned(limits::CLIENT_EXIT_MS));
+    let until = context.io.now().later(limits::CLIENT_EXIT_MS);
     let is_open = |session: &Session| matches!(session.state, SessionState::Open(_));
     let is_there = slept(context, sessions, id, until, is_open).await?;
     if self::client(&context.io).await != client {

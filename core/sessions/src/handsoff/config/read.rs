@@ -35,6 +35,14 @@ impl<T> ConfigValue<T> {
             ConfigValue::Faulty => safe,
         }
     }
+
+    /// The value, if there is one that can be used.
+    pub(super) fn usable(self) -> Option<T> {
+        match self {
+            ConfigValue::Set(value) => Some(value),
+            ConfigValue::Absent | ConfigValue::Faulty => None,
+        }
+    }
 }
 
 pub(super) fn config(yaml: &str, folder: &str) -> Config {
@@ -108,7 +116,7 @@ impl<'y> Reader<'y> {
             _ if faulty => Supervisor::default(),
             provider => Supervisor {
                 provider,
-                model: model_or_none(model),
+                model: model.usable(),
                 flags: flags.or(Vec::new(), Vec::new()),
             },
         };
@@ -475,13 +483,6 @@ fn veiled(value: &Value) -> String {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Tagged(_) => {
             "not a string".to_owned()
         }
-    }
-}
-
-fn model_or_none(model: ConfigValue<String>) -> Option<String> {
-    match model {
-        ConfigValue::Set(model) => Some(model),
-        ConfigValue::Absent | ConfigValue::Faulty => None,
     }
 }
 

@@ -25,7 +25,7 @@ impl ProviderWait {
             Some(lifted) => (lifted, limits::PROVIDER_RESET_MARGIN_MS),
             None => (now, pause_ms),
         };
-        let until = Timestamp::from_millis(from.as_millis().saturating_add_unsigned(ms));
+        let until = from.later(ms);
         (until.millis_since(since) <= limits::MAX_WAIT_MS).then_some(until)
     }
 

@@ -67,11 +67,7 @@ impl Reader<'_> {
             return None;
         }
         let template = template.or(Template::Json, Template::Json);
-        let token = match token {
-            ConfigValue::Set(token) => Some(token),
-            ConfigValue::Absent | ConfigValue::Faulty => None,
-        };
-        Some(Webhook { url, template, token })
+        Some(Webhook { url, template, token: token.usable() })
     }
 
     /// What is found instead is not repeated: it may be most of a secret.
