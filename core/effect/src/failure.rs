@@ -65,6 +65,11 @@ impl Failure {
         Failure { kind, message: message.into(), fix: None }
     }
 
+    /// The person pressed Ctrl-C.
+    pub fn interrupted() -> Failure {
+        Failure::new(FailureKind::Interrupted, "interrupted")
+    }
+
     /// The failure with what a person can do about it.
     pub fn with_fix(self, text: &str, command: Option<String>) -> Failure {
         Failure { fix: Some(Box::new(FailureFix { text: text.to_owned(), command })), ..self }

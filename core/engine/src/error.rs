@@ -4,7 +4,7 @@
 
 use crate::state::store::{Paths, StateHome, StoreError};
 use onloop_documents::ledger;
-use onloop_effect::{Exit, Failure, FailureFix, Io, Program, Start};
+use onloop_effect::{Exit, Failure, FailureFix, Io, ProcessEnd, ProcessStatus, Program, Start};
 use onloop_run::{FinishRefusal, Refusal};
 use onloop_syntax::limits;
 use onloop_syntax::text::{self, COLUMNS};
@@ -105,6 +105,21 @@ impl CommandError {
     /// The person pressed Ctrl-C, and needs to be told nothing.
     pub fn interrupted() -> CommandError {
         CommandError::new(ErrorKind::Interrupted, "")
+    }
+
+    /// `failed` with what the process said, if it did not do its work.
+    ///
+    /// # Errors
+    ///
+    /// The process failed or was interrupted.
+    pub fn unless_done(end: &ProcessEnd, failed: CommandError) -> Result<(), CommandError> {
+        match end.status {
+            ProcessStatus::Exited(0) => Ok(()),
+            ProcessStatus::Interrupted => Err(CommandError::interrupted()),
+            ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
+                Err(failed.because(end.stderr.text()))
+            }
+        }
     }
 
     /// Adds the reason.

@@ -5,7 +5,7 @@ mod by_telegram;
 use crate::gate::{approve_run, reject_run};
 use onloop_documents::approval::{PendingCall, pending_list};
 use onloop_documents::board::{self, RunCard};
-use onloop_effect::{Exit, Failure, Io, ProcessSpec, ProcessStatus};
+use onloop_effect::{Exit, Failure, Io, ProcessSpec};
 use onloop_engine::approval::pending::{self, Waiting};
 use onloop_engine::board::ChangeWatcher;
 use onloop_engine::error::{CommandError, ErrorKind};
@@ -241,12 +241,7 @@ async fn resume(io: &Io, call: &PendingCall) -> Result<Exit, CommandError> {
     let end = io.process(spec).await;
     let end = end.map_err(|f| CommandError::from(f).context("the session was not resumed"))?;
     io.result(end.stdout.text()).await;
-    match end.status {
-        ProcessStatus::Exited(0) => Ok(Exit::Done),
-        ProcessStatus::Interrupted => Err(CommandError::interrupted()),
-        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
-            let what = "the session did not continue; the answer may not have been used yet";
-            Err(CommandError::failed(what).because(end.stderr.text()))
-        }
-    }
+    let what = "the session did not continue; the answer may not have been used yet";
+    CommandError::unless_done(&end, CommandError::failed(what))?;
+    Ok(Exit::Done)
 }

@@ -1,6 +1,6 @@
 //! `onloop demo`: an example in a throw-away project.
 
-use onloop_effect::{Durability, Exit, Expect, Io, ProcessSpec, ProcessStatus};
+use onloop_effect::{Durability, Exit, Expect, Io, ProcessSpec};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::agent::AgentArgs;
 use onloop_engine::run::options::DriveArgs;
@@ -106,14 +106,9 @@ async fn temporary_folder(io: &Io) -> Result<String, CommandError> {
     let parent = io.env("TMPDIR").unwrap_or("/tmp").trim_end_matches('/');
     let template = format!("{parent}/onloop-demo.XXXXXX");
     let end = io.process(ProcessSpec::argv(["mktemp", "-d", &template])).await?;
-    match end.status {
-        ProcessStatus::Exited(0) => Ok(end.stdout.text().trim().to_owned()),
-        ProcessStatus::Interrupted => Err(CommandError::interrupted()),
-        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
-            Err(CommandError::refused(format!("no folder can be made in `{parent}`"))
-                .because(end.stderr.text()))
-        }
-    }
+    let failed = CommandError::refused(format!("no folder can be made in `{parent}`"));
+    CommandError::unless_done(&end, failed)?;
+    Ok(end.stdout.text().trim().to_owned())
 }
 
 /// Writes the files of an example and commits them in a new repository.
@@ -144,12 +139,6 @@ async fn make(io: &Io, project: &str, files: &[ExampleFile]) -> Result<(), Comma
 async fn perform(io: &Io, folder: &str, words: Vec<&str>) -> Result<(), CommandError> {
     let line = words.join(" ");
     let end = io.process(ProcessSpec::argv(words).in_folder(folder)).await?;
-    match end.status {
-        ProcessStatus::Exited(0) => Ok(()),
-        ProcessStatus::Interrupted => Err(CommandError::interrupted()),
-        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
-            Err(CommandError::refused(format!("`{line}` failed in `{folder}`"))
-                .because(end.stderr.text()))
-        }
-    }
+    let failed = CommandError::refused(format!("`{line}` failed in `{folder}`"));
+    CommandError::unless_done(&end, failed)
 }

@@ -76,7 +76,7 @@ pub(crate) async fn says_with_index(
         ProcessStatus::Exited(1) if words.iter().any(|word| ANSWER_WITH_1.contains(word)) => {
             Ok(whole(&end.stdout))
         }
-        ProcessStatus::Interrupted => Err(Failure::new(FailureKind::Interrupted, "interrupted")),
+        ProcessStatus::Interrupted => Err(Failure::interrupted()),
         ProcessStatus::Exited(_) => failed(format!("git says: {}", end.stderr.text().trim_end())),
         ProcessStatus::Signalled(signal) => {
             let what = format!("git was ended by signal {signal}");

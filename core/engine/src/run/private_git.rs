@@ -227,9 +227,7 @@ async fn take(
     let end = io.process(spec).await?;
     match end.status {
         ProcessStatus::Exited(0) => {}
-        ProcessStatus::Interrupted => {
-            return Err(Failure::new(FailureKind::Interrupted, "interrupted"));
-        }
+        ProcessStatus::Interrupted => return Err(Failure::interrupted()),
         ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
             let said = end.stderr.text();
             let why = format!("its folder of git cannot be read: {}", said.trim());

@@ -186,9 +186,7 @@ async fn make_executable(io: &Io, path: &str) -> Result<(), Failure> {
     let end = io.process(quiet(Command::Argv(words), None)).await?;
     match end.status {
         ProcessStatus::Exited(0) => Ok(()),
-        ProcessStatus::Interrupted => {
-            Err(Failure::new(FailureKind::Interrupted, "interrupted".to_owned()))
-        }
+        ProcessStatus::Interrupted => Err(Failure::interrupted()),
         ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) | ProcessStatus::TimedOut => {
             let why = one_line(&end.stderr.text());
             Err(Failure::new(FailureKind::Other, format!("cannot make it executable: {why}")))

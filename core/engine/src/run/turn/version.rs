@@ -7,7 +7,7 @@ use crate::state::store::StateHome;
 use onloop_agents::{Client, Preset};
 use onloop_documents::client_version::ClientVersionDocument;
 use onloop_documents::ledger::sha256;
-use onloop_effect::{Durability, Expect, Failure, FailureKind, Io, ProcessSpec, ProcessStatus};
+use onloop_effect::{Durability, Expect, Failure, Io, ProcessSpec, ProcessStatus};
 use onloop_syntax::text;
 
 /// Time that a client may take to tell its version.
@@ -44,7 +44,7 @@ pub(super) async fn of(
         .timeout_ms(VERSION_TIMEOUT_MS);
     let end = match io.process(spec).await {
         Ok(end) if end.status == ProcessStatus::Interrupted => {
-            return Err(Failure::new(FailureKind::Interrupted, "interrupted"));
+            return Err(Failure::interrupted());
         }
         Ok(end) => end,
         Err(failure) if failure.is_interrupted() => return Err(failure),
