@@ -37,6 +37,20 @@ pub enum Warning {
     },
 }
 
+impl Warning {
+    /// The changed file that it is about.
+    pub fn changed_file(&self) -> Option<&ChangedFile> {
+        match self {
+            Warning::CheckChanged(file) => Some(file),
+            Warning::CheckUnseen { .. }
+            | Warning::PassedBefore
+            | Warning::NoTestCount { .. }
+            | Warning::FailuresReported { .. }
+            | Warning::FailuresIgnored { .. } => None,
+        }
+    }
+}
+
 /// A file that was there when the run began and is another now, or is new, or is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {

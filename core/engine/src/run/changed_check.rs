@@ -200,14 +200,7 @@ impl Changed {
         let known: BTreeSet<&str> = results
             .flat_map(|result| {
                 let inputs = result.inputs.iter().flat_map(|inputs| &inputs.files);
-                let warned = result.warnings.iter().filter_map(|warning| match warning {
-                    Warning::CheckChanged(file) => Some(file),
-                    Warning::CheckUnseen { .. }
-                    | Warning::PassedBefore
-                    | Warning::NoTestCount { .. }
-                    | Warning::FailuresReported { .. }
-                    | Warning::FailuresIgnored { .. } => None,
-                });
+                let warned = result.warnings.iter().filter_map(Warning::changed_file);
                 inputs.chain(warned).filter(|file| file.found == FoundBy::Opened)
             })
             .map(|file| file.path.as_str())

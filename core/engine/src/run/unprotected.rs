@@ -63,15 +63,8 @@ pub async fn warned_about(io: &Io, file: &str) -> BTreeSet<String> {
     let newest = found.iter().filter_map(|found| found.run().ok()).find(of_file);
     let results = newest.iter().flat_map(|run| &run.steps).flat_map(|record| &record.results);
     let prefix = newest.map(|run| run.place.prefix()).unwrap_or_default();
-    let path = |warning: &Warning| match warning {
-        Warning::CheckChanged(file) => file.path.strip_prefix(&prefix).map(str::to_owned),
-        Warning::CheckUnseen { .. }
-        | Warning::PassedBefore
-        | Warning::NoTestCount { .. }
-        | Warning::FailuresReported { .. }
-        | Warning::FailuresIgnored { .. } => None,
-    };
-    results.flat_map(|result| &result.warnings).filter_map(path).collect()
+    let changed = results.flat_map(|result| &result.warnings).filter_map(Warning::changed_file);
+    changed.filter_map(|file| file.path.strip_prefix(&prefix).map(str::to_owned)).collect()
 }
 
 /// The paths of `tracked` that decide what `check` checks, as far as they tell.

@@ -119,48 +119,16 @@ impl Run {
     /// While something is done with the work nothing else may happen to the run, and nothing
     /// at all once it has been thrown away.
     pub(super) fn demand_nothing_settled(&self, event: &Event) -> Result<(), Refusal> {
-        match event {
+        // Every other event, also one that is added later, has to wait.
+        if matches!(
+            event,
             Event::FinishIntended { .. }
-            | Event::FinishRecorded { .. }
-            | Event::FinishAbandoned { .. }
-            | Event::RunMoved { .. }
-            | Event::CopyChanged { .. } => return Ok(()),
-            Event::StepStarted { .. }
-            | Event::WorkStarted(_)
-            | Event::WorktreeSetUp(_)
-            | Event::AgentEnded(_)
-            | Event::AgentWaits(_)
-            | Event::StepActed { .. }
-            | Event::StepForked { .. }
-            | Event::ForkMerged(_)
-            | Event::ForkDropped { .. }
-            | Event::BaselineTaken { .. }
-            | Event::ActionFailed { .. }
-            | Event::StepVerified { .. }
-            | Event::StepBlocked { .. }
-            | Event::GateDecided { .. }
-            | Event::ReviewFinished { .. }
-            | Event::StepRedone { .. }
-            | Event::FindingsReturned { .. }
-            | Event::StepReopened { .. }
-            | Event::VerdictAccepted
-            | Event::ChecksRepeated { .. }
-            | Event::RunPaused { .. }
-            | Event::RunResumed
-            | Event::TakenOver { .. }
-            | Event::PlanAdopted(_)
-            | Event::RecordRebuilt { .. }
-            | Event::UsageReported(_)
-            | Event::BudgetsChanged(_)
-            | Event::CheckpointTaken(_)
-            | Event::CheckpointMissed { .. }
-            | Event::WorkRestored { .. }
-            | Event::RunFinalized
-            | Event::PullRequestFollowed { .. }
-            | Event::PullRequestSeen { .. }
-            | Event::PullRequestReturned { .. }
-            | Event::PullRequestLeft { .. }
-            | Event::RunAbandoned { .. } => {}
+                | Event::FinishRecorded { .. }
+                | Event::FinishAbandoned { .. }
+                | Event::RunMoved { .. }
+                | Event::CopyChanged { .. }
+        ) {
+            return Ok(());
         }
         if self.finish_intent.is_some() {
             return Err(self.under_way());
