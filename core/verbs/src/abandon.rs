@@ -5,7 +5,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::{decider, demand_person};
-use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::driver_lock::while_driving;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::state::store::Store;
 use onloop_run::{DecisionChannel, Event};
@@ -24,11 +24,6 @@ pub struct AbandonArgs {
 
 /// `onloop abandon`.
 pub(crate) async fn abandon(io: &Io, args: &AbandonArgs) -> Result<Exit, CommandError> {
-    give_up(io, args).await?;
-    Ok(Exit::Done)
-}
-
-async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), CommandError> {
     let reason = text::one_line(&args.reason);
     if reason.is_empty() {
         return Err(
@@ -37,15 +32,11 @@ async fn give_up(io: &Io, args: &AbandonArgs) -> Result<(), CommandError> {
     }
     demand_person(io, "abandoning a run").await?;
     let mut store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
-    drive_alone(io, &mut store).await?;
-    let driver = store.paths().driver_lock();
-    let changed = end_run(io, &mut store, reason).await;
-    let _ = io.unlock(&driver).await;
-    changed?;
+    while_driving(io, &mut store, async |store| end_run(io, store, reason).await).await?;
     let run = store.run();
     io.note(format!("Run {} is abandoned; its record and its work are kept.", run.id)).await;
     io.note(format!("Report: {}", store.paths().report())).await;
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// Ends what a killed onloop left of the run, then the run: nothing may work for it afterwards.

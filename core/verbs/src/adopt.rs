@@ -42,11 +42,6 @@ struct Candidate {
 
 /// `onloop adopt`.
 pub(crate) async fn adopt(io: &Io, args: &AdoptArgs) -> Result<Exit, CommandError> {
-    Box::pin(take(io, args)).await?;
-    Ok(Exit::Done)
-}
-
-async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
     demand_person(io, "adopting a run").await?;
     let candidate = match args.run.ends_with(".jsonl") {
         true => saved(io, &args.run).await?,
@@ -77,7 +72,7 @@ async fn take(io: &Io, args: &AdoptArgs) -> Result<(), CommandError> {
     if !run.is_over() {
         io.note(next_commands(run)).await;
     }
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// A record that lies in a folder that can be found from here.
@@ -191,11 +186,6 @@ pub struct RelocateArgs {
 
 /// `onloop relocate`: the checkout of a run was moved.
 pub(crate) async fn relocate(io: &Io, args: &RelocateArgs) -> Result<Exit, CommandError> {
-    Box::pin(relocate_run(io, args)).await?;
-    Ok(Exit::Done)
-}
-
-async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> {
     demand_person(io, "moving a run").await?;
     let found = io.canonical(&args.to).await;
     let root = found.map_err(|failure| CommandError::from(failure).of_kind(ErrorKind::Usage))?;
@@ -215,7 +205,7 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
     let before = store.run().place.execution_root.clone();
     if before == root {
         io.note(format!("Run {id} works in {root} already.")).await;
-        return Ok(());
+        return Ok(Exit::Done);
     }
     let there = io.stat(&Paths::copy_of(&before, &store.run().id)).await.optional();
     if there.is_ok_and(|stat| stat.is_some()) {
@@ -232,5 +222,5 @@ async fn relocate_run(io: &Io, args: &RelocateArgs) -> Result<(), CommandError> 
         let words = ["worktree", "repair", root.as_str()];
         says(io, repository, &words, None, limits::GIT_ACT_TIMEOUT_MS).await?;
     }
-    Ok(())
+    Ok(Exit::Done)
 }

@@ -53,11 +53,6 @@ pub enum CompileTarget {
 
 /// `onloop compile`.
 pub(crate) async fn compile(io: &Io, args: &CompileArgs) -> Result<Exit, CommandError> {
-    write(io, args).await?;
-    Ok(Exit::Done)
-}
-
-async fn write(io: &Io, args: &CompileArgs) -> Result<(), CommandError> {
     let CompileTarget::Github = args.to;
     if let Some(objection) = objection(args) {
         return Err(CommandError::usage(objection));
@@ -90,7 +85,7 @@ async fn write(io: &Io, args: &CompileArgs) -> Result<(), CommandError> {
         }
     }
     io.note(github::advice(&wanted, args.out.as_deref())).await;
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// The operating system that the jobs need: that of the checks, which run in every job.

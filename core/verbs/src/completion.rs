@@ -8,7 +8,7 @@ use onloop_engine::error::CommandError;
 use onloop_engine::lookup::select::{Fitting, open};
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::decider::decider;
-use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::driver_lock::while_driving;
 use onloop_engine::run::ending::RunEnd;
 use onloop_engine::run::gate::{Change, Form};
 use onloop_engine::run::options::DriveArgs;
@@ -136,12 +136,12 @@ pub(crate) async fn redo(
     reason: &str,
     by: Option<Decider>,
 ) -> Result<(), CommandError> {
-    drive_alone(io, &mut store).await?;
-    let step = store.run().last_step();
-    let reason = io.redacted(&text::one_line(reason));
-    let changed = change_by(io, &mut store, Event::StepRedone { step, reason }, by).await;
-    let _ = io.unlock(&store.paths().driver_lock()).await;
-    changed
+    while_driving(io, &mut store, async |store| {
+        let step = store.run().last_step();
+        let reason = io.redacted(&text::one_line(reason));
+        change_by(io, store, Event::StepRedone { step, reason }, by).await
+    })
+    .await
 }
 
 async fn tell_changes(io: &Io, run: &Run) {

@@ -25,11 +25,6 @@ pub struct DiffArgs {
 
 /// `onloop diff`: prints a patch.
 pub(crate) async fn diff(io: &Io, args: &DiffArgs) -> Result<Exit, CommandError> {
-    Box::pin(show(io, args)).await?;
-    Ok(Exit::Done)
-}
-
-async fn show(io: &Io, args: &DiffArgs) -> Result<(), CommandError> {
     let (name, step) = match (args.run.run.as_deref(), args.step.as_deref()) {
         (Some(word), None) if is_step(word) => (args.run.run_id.as_deref(), Some(word)),
         (_, step) => (args.run.as_deref(), step),
@@ -55,7 +50,7 @@ async fn show(io: &Io, args: &DiffArgs) -> Result<(), CommandError> {
             // What a file holds must not steer a terminal; a pipe gets what it holds.
             let is_shown = io.start().terminal.stdout;
             io.result(if is_shown { text::printable(&patch) } else { patch.into_owned() }).await;
-            Ok(())
+            Ok(Exit::Done)
         }
         Err(failure) => {
             let (kind, is_commit) = (failure.kind, is_about_commit(&failure.message, ends));

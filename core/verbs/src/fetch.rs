@@ -29,11 +29,6 @@ pub struct FetchArgs {
 
 /// `onloop fetch`.
 pub(crate) async fn fetch(io: &Io, args: &FetchArgs) -> Result<Exit, CommandError> {
-    bring(io, args).await?;
-    Ok(Exit::Done)
-}
-
-async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     demand_person(io, "fetching a run").await?;
     let id = &args.run_id;
     let word = text::one_line(id);
@@ -52,7 +47,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     let Some(ledger) = &there.ledger else {
         if args.if_any {
             io.note(format!("{remote} has no run {id}.")).await;
-            return Ok(());
+            return Ok(Exit::Done);
         }
         return Err(CommandError::usage(format!("`{remote}` has no run `{id}`")).fix_by(
             "list what it has",
@@ -61,7 +56,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     };
     let known = Store::known(io, id, &ledger.bytes).await?;
     if is_here(io, args, &known, ledger).await? {
-        return Ok(());
+        return Ok(Exit::Done);
     }
     io.result(description(&remote, ledger)).await;
     let question = ConsentQuestion {
@@ -77,7 +72,7 @@ async fn bring(io: &Io, args: &FetchArgs) -> Result<(), CommandError> {
     if !run.is_over() {
         io.note(next_commands(run)).await;
     }
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// The repository around the current folder.

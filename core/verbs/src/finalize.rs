@@ -8,7 +8,7 @@ use onloop_engine::run::change::{change, demand_running};
 use onloop_engine::run::checkpoint::{checkpoint_and_commit, checkpoint_end, snapshot_work};
 use onloop_engine::run::checks::{CheckOptions, repeat_checks};
 use onloop_engine::run::decider::demand_person;
-use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
+use onloop_engine::run::driver_lock::{demand_undriven, while_driving};
 use onloop_engine::run::review::review_driven;
 use onloop_engine::state::store::Store;
 use onloop_run::{Event, Next};
@@ -36,10 +36,7 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
     if !store.run().is_over() {
         // Two who repeat the checks at once disturb each other, and one of them may find what the
         // other does not.
-        drive_alone(io, &mut store).await?;
-        let ended = repeat_and_end(io, &mut store).await;
-        let _ = io.unlock(&store.paths().driver_lock()).await;
-        ended?;
+        while_driving(io, &mut store, async |store| repeat_and_end(io, store).await).await?;
     } else if store.run().may_be_handed_on() {
         verify_again(io, &mut store).await?;
     }
@@ -47,8 +44,7 @@ async fn end(io: &Io, args: &FinalizeArgs) -> Result<(), CommandError> {
     for line in store.repair_mirrors().await {
         io.note(line).await;
     }
-    let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
-    io.result(summary.expect("a summary has only string keys") + "\n").await;
+    io.result(format!("{:#}\n", documents::summary::summary(store.run()))).await;
     Ok(())
 }
 
@@ -80,10 +76,7 @@ async fn verify_again(io: &Io, store: &mut Store) -> Result<(), CommandError> {
     }
     // The files may be others than those that a person approved.
     demand_person(io, "verifying other work than before").await?;
-    drive_alone(io, store).await?;
-    let verified = repeat_and_keep(io, store).await;
-    let _ = io.unlock(&store.paths().driver_lock()).await;
-    verified
+    while_driving(io, store, async |store| repeat_and_keep(io, store).await).await
 }
 
 /// Whether the files are others than those that were verified last. Outside a repository that

@@ -149,8 +149,7 @@ pub(crate) async fn finish(io: &Io, args: &FinishArgs) -> Result<Exit, CommandEr
     }
     let Finished { store, commit } = carried_out(io, args).await?;
     if args.json {
-        let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
-        io.result(summary.expect("a summary has only string keys") + "\n").await;
+        io.result(format!("{:#}\n", documents::summary::summary(store.run()))).await;
     } else {
         io.result(outcome_line(store.run(), commit.as_deref()) + "\n").await;
     }
@@ -202,8 +201,7 @@ async fn watch(io: &Io, args: &FinishArgs) -> Result<Exit, CommandError> {
     let exit = Box::pin(crate::pull_request::conclude(io, &id, &DriveArgs::default())).await?;
     if args.json {
         let store = Store::open(io, &id).await?;
-        let summary = serde_json::to_string_pretty(&documents::summary::summary(store.run()));
-        io.result(summary.expect("a summary has only string keys") + "\n").await;
+        io.result(format!("{:#}\n", documents::summary::summary(store.run()))).await;
     }
     Ok(exit)
 }

@@ -187,7 +187,7 @@ impl Forge {
         ends: Ends<'_>,
     ) -> Answer<Option<String>> {
         let (call, parse): (Call, fn(&str) -> Option<String>) = match self {
-            Forge::GitHub => (github::open_one(ends), github::parse_address),
+            Forge::GitHub => (github::open_one(ends), last_address),
             Forge::GitLab => (gitlab::open_one(ends), gitlab::parse_open_one),
         };
         Ok(parse(&self.ask(io, folder, call).await?))
@@ -202,7 +202,7 @@ impl Forge {
         words: Words<'_>,
     ) -> Answer<String> {
         let (call, parse): (Call, fn(&str) -> Option<String>) = match self {
-            Forge::GitHub => (github::open(ends, words), github::parse_address),
+            Forge::GitHub => (github::open(ends, words), last_address),
             Forge::GitLab => (gitlab::open(ends, words), gitlab::parse_address),
         };
         let said = self.ask(io, folder, call).await?;
@@ -395,6 +395,10 @@ impl Forge {
 fn host_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.split('/').next().unwrap_or_default()
+}
+
+fn word(value: &serde_json::Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
 }
 
 /// The address at the end of what a program says.

@@ -41,22 +41,16 @@ pub(crate) async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, Command
     let scope = args.scope.unwrap_or(InstallScope::usual(host));
     let setting = setting(io, host, scope).await?;
     let mut changes = Vec::new();
-    let mut refusals = Vec::new();
     for host_file in host_files(host, &setting, &AGENTS) {
-        match install_change(io, &setting, host_file).await {
-            Ok(change) => changes.push(change),
-            Err(why) => refusals.push(why),
-        }
-    }
-    if make(io, &changes, refusals, args).await? == Made::Shown {
-        return Ok(Exit::Done);
+        changes.push(install_change(io, &setting, host_file).await);
     }
     let name = host.title();
-    if changes.iter().any(Change::is_one) {
-        io.note(format!("onloop is installed in {name} ({} scope).", scope.as_str())).await;
-    } else {
-        io.note(format!("onloop is installed in {name} already; nothing was changed.")).await;
-    }
+    let said = match make(io, changes, args).await? {
+        Made::Shown => return Ok(Exit::Done),
+        Made::Changed => format!("onloop is installed in {name} ({} scope).", scope.as_str()),
+        Made::Nothing => format!("onloop is installed in {name} already; nothing was changed."),
+    };
+    io.note(said).await;
     for paragraph in advice(host, scope) {
         io.note_wrapped(&format!("  {paragraph}"), 2).await;
     }
@@ -73,33 +67,29 @@ pub(crate) async fn install(io: &Io, args: &InstallArgs) -> Result<Exit, Command
 pub(crate) async fn uninstall(io: &Io, args: &InstallArgs) -> Result<Exit, CommandError> {
     let host = known(&args.host)?;
     let scopes = args.scope.map_or(InstallScope::ALL.to_vec(), |scope| vec![scope]);
-    let (mut changes, mut refusals) = (Vec::new(), Vec::new());
+    let mut changes = Vec::new();
     for scope in scopes {
         let setting = setting(io, host, scope).await?;
         for host_file in host_files(host, &setting, &AGENTS) {
-            match uninstall_change(io, &setting, host_file).await {
-                Ok(change) => changes.push(change),
-                Err(why) => refusals.push(why),
-            }
+            changes.push(uninstall_change(io, &setting, host_file).await);
         }
     }
-    if make(io, &changes, refusals, args).await? == Made::Shown {
-        return Ok(Exit::Done);
-    }
     let name = host.title();
-    if changes.iter().any(Change::is_one) {
-        io.note(format!("onloop is no longer in {name}.")).await;
-    } else {
-        io.note(format!("onloop is not in {name}; nothing was changed.")).await;
-    }
+    let said = match make(io, changes, args).await? {
+        Made::Shown => return Ok(Exit::Done),
+        Made::Changed => format!("onloop is no longer in {name}."),
+        Made::Nothing => format!("onloop is not in {name}; nothing was changed."),
+    };
+    io.note(said).await;
     Ok(Exit::Done)
 }
 
 /// What became of the changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Made {
     /// They were made.
     Changed,
+    /// There was nothing to change.
+    Nothing,
     /// They were only shown.
     Shown,
 }
@@ -107,10 +97,16 @@ enum Made {
 /// Makes the changes, or shows them for a dry run, unless one of them was refused.
 async fn make(
     io: &Io,
-    changes: &[Change],
-    refusals: Vec<HostFileError>,
+    found: Vec<Result<Change, HostFileError>>,
     args: &InstallArgs,
 ) -> Result<Made, CommandError> {
+    let (mut changes, mut refusals) = (Vec::new(), Vec::new());
+    for change in found {
+        match change {
+            Ok(change) => changes.push(change),
+            Err(why) => refusals.push(why),
+        }
+    }
     if !refusals.is_empty() {
         let is_untrusted = |why: &HostFileError| matches!(why, HostFileError::Untrusted(_));
         let is_refused = refusals.iter().any(is_untrusted);
@@ -125,11 +121,11 @@ async fn make(
         return Err(CommandError::new(kind, what).listing(why));
     }
     if args.dry_run {
-        show(io, changes, args.diff).await;
+        show(io, &changes, args.diff).await;
         return Ok(Made::Shown);
     }
-    change::perform_all(io, changes).await?;
-    Ok(Made::Changed)
+    change::perform_all(io, &changes).await?;
+    Ok(if changes.iter().any(Change::is_one) { Made::Changed } else { Made::Nothing })
 }
 
 async fn install_change(

@@ -4,6 +4,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::lookup::runs::{Found, find_all, is_of};
 use onloop_run::RunStatus;
+use serde_json::Value;
 
 /// Arguments of `onloop locate`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -35,8 +36,7 @@ pub(crate) async fn locate(io: &Io, args: &LocateArgs) -> Result<Exit, CommandEr
             && args.run_id.as_ref().is_none_or(|id| *id == run.id)
             && file.as_deref().is_none_or(|file| is_of(run, file))
     });
-    let entries: Vec<_> = found.iter().map(Found::document).collect();
-    let json = serde_json::to_string_pretty(&entries).expect("entries have only string keys");
-    io.result(json + "\n").await;
+    let entries: Value = found.iter().map(Found::document).collect();
+    io.result(format!("{entries:#}\n")).await;
     Ok(Exit::Done)
 }

@@ -14,7 +14,7 @@ use onloop_effect::{Exit, Io};
 use onloop_engine::error::CommandError;
 use onloop_engine::run::advice::pull_request_commands;
 use onloop_engine::run::change::change;
-use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::driver_lock::while_driving;
 use onloop_engine::run::options::DriveArgs;
 use onloop_engine::run::resume::{ResumeArgs, resume_run};
 use onloop_engine::state::store::Store;
@@ -49,10 +49,7 @@ pub(crate) async fn conclude(io: &Io, id: &str, drive: &DriveArgs) -> Result<Exi
             false => {
                 publish(io, id).await?;
                 let mut store = Store::open(io, id).await?;
-                drive_alone(io, &mut store).await?;
-                let watched = follow(io, &mut store).await;
-                let _ = io.unlock(&store.paths().driver_lock()).await;
-                watched?
+                while_driving(io, &mut store, async |store| follow(io, store).await).await?
             }
         };
         match watched {
@@ -124,11 +121,8 @@ pub(crate) async fn begin(io: &Io, id: &str, repair_limit: u32) -> Result<(), Co
         return Err(CommandError::failed(format!("run `{id}` has no pull request"))
             .fix_by("open one", format!("onloop finish {id} pr")));
     };
-    drive_alone(io, &mut store).await?;
     let followed = Event::PullRequestFollowed { url, repair_limit };
-    let changed = change(io, &mut store, followed).await;
-    let _ = io.unlock(&store.paths().driver_lock()).await;
-    changed
+    while_driving(io, &mut store, async |store| change(io, store, followed).await).await
 }
 
 fn is_merged(run: &Run) -> bool {

@@ -8,7 +8,7 @@ use onloop_engine::git::remote_refs::{
 use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::checkpoint;
 use onloop_engine::run::decider::demand_person;
-use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::driver_lock::while_driving;
 use onloop_engine::state::store::{Known, Store, compare};
 use onloop_run::Run;
 use onloop_syntax::limits;
@@ -27,22 +27,14 @@ pub struct PushArgs {
 
 /// `onloop push`.
 pub(crate) async fn push(io: &Io, args: &PushArgs) -> Result<Exit, CommandError> {
-    send(io, args).await?;
-    Ok(Exit::Done)
-}
-
-async fn send(io: &Io, args: &PushArgs) -> Result<(), CommandError> {
     demand_person(io, "pushing a run").await?;
     let mut store = open(io, args.run.as_deref(), Fitting::Latest).await?;
     // Its driver would continue a record that exists elsewhere, too.
-    drive_alone(io, &mut store).await?;
-    let driver = store.paths().driver_lock();
-    let sent = send_alone(io, &store, &args.remote).await;
-    let _ = io.unlock(&driver).await;
-    sent
+    while_driving(io, &mut store, async |store| send(io, store, &args.remote).await).await?;
+    Ok(Exit::Done)
 }
 
-async fn send_alone(io: &Io, store: &Store, remote: &str) -> Result<(), CommandError> {
+async fn send(io: &Io, store: &Store, remote: &str) -> Result<(), CommandError> {
     let run = store.run();
     let id = &run.id;
     let cwd = folder(io, run).await?;

@@ -52,26 +52,19 @@ pub struct ReceiptVerifyArgs {
 
 /// `onloop receipt RUN_ID`: what the record proves, without any output text.
 pub(crate) async fn receipt(io: &Io, args: &ReceiptArgs) -> Result<Exit, CommandError> {
-    print(io, args).await?;
-    Ok(Exit::Done)
-}
-
-async fn print(io: &Io, args: &ReceiptArgs) -> Result<(), CommandError> {
     let store = open(io, args.run.as_deref(), Fitting::Latest).await?;
     let document = match args.format {
         ReceiptFormat::Hotl => {
-            let receipt = documents::receipt::receipt(store.run());
-            let text = serde_json::to_string_pretty(&receipt);
-            (text.expect("a receipt has only string keys") + "\n").into_bytes()
+            format!("{:#}\n", documents::receipt::receipt(store.run())).into_bytes()
         }
         ReceiptFormat::Intoto => signed(io, &store).await?,
     };
     let Some(out) = &args.out else {
         io.result(String::from_utf8_lossy(&document)).await;
-        return Ok(());
+        return Ok(Exit::Done);
     };
     io.write(out, document, Expect::Any, Durability::Durable).await?;
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// The signed receipt, which is also kept beside the commit that it is about.

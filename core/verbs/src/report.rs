@@ -28,11 +28,6 @@ pub struct ReportArgs {
 
 /// `onloop report`: rendered anew from the record.
 pub(crate) async fn report(io: &Io, args: &ReportArgs) -> Result<Exit, CommandError> {
-    show(io, args).await?;
-    Ok(Exit::Done)
-}
-
-async fn show(io: &Io, args: &ReportArgs) -> Result<(), CommandError> {
     let store = open(io, args.run.as_deref(), Fitting::Latest).await?;
     let run = store.run();
     let document = match args.html {
@@ -45,11 +40,11 @@ async fn show(io: &Io, args: &ReportArgs) -> Result<(), CommandError> {
     };
     let Some(out) = &args.out else {
         io.result(document).await;
-        return Ok(());
+        return Ok(Exit::Done);
     };
     let document = io.redacted(&document).into_bytes();
     io.write(out, document, Expect::Any, Durability::Relaxed).await?;
-    Ok(())
+    Ok(Exit::Done)
 }
 
 /// What the page would ask a server for, as JSON. What cannot be read any more is left out of it.

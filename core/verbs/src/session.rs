@@ -88,9 +88,8 @@ pub async fn session_list(io: &Io, args: &SessionListArgs) -> Result<Exit, Comma
             Ok(session) => document::shown(session, &sessions.file(id)),
             Err(error) => document::damaged(id, &sessions.file(id), &error.to_string()),
         };
-        let list: Vec<_> = entries.iter().map(entry).collect();
-        let json = serde_json::to_string_pretty(&list).expect("entries have only string keys");
-        io.result(json + "\n").await;
+        let list: serde_json::Value = entries.iter().map(entry).collect();
+        io.result(format!("{list:#}\n")).await;
         return Ok(Exit::Done);
     }
     if entries.is_empty() {

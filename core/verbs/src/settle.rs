@@ -12,11 +12,6 @@ use onloop_syntax::text;
 /// has it, from what `remote` has, and records that the run is here now. Where its checkout is here and the
 /// run's already, nothing is done.
 pub async fn settle(io: &Io, id: &str, remote: &str) -> Result<Exit, CommandError> {
-    bring(io, id, remote).await?;
-    Ok(Exit::Done)
-}
-
-async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), CommandError> {
     let store = Store::open(io, id).await?;
     let cwd = io.start().cwd.clone();
     let stopped =
@@ -32,7 +27,7 @@ async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), CommandError> {
         found.is_some_and(|found| found.main_root == repository.main_root)
     };
     if is_ours(root).await {
-        return Ok(());
+        return Ok(Exit::Done);
     }
     demand_home(io, &repository.main_root).await.map_err(stopped)?;
     let there = Remote::ask(io, &cwd, remote, id).await.map_err(stopped)?;
@@ -42,5 +37,6 @@ async fn bring(io: &Io, id: &str, remote: &str) -> Result<(), CommandError> {
     })?;
     drop(store);
     let arrival = Arrival { id, there: &there, ledger: &ledger, repository: &repository };
-    Box::pin(arrive(io, &arrival)).await.map(|_| ())
+    Box::pin(arrive(io, &arrival)).await?;
+    Ok(Exit::Done)
 }

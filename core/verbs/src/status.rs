@@ -65,7 +65,7 @@ pub async fn status(io: &Io, args: &StatusArgs) -> Result<Exit, CommandError> {
     if let Some(id) = args.run.as_deref() {
         if let Some(auto) = auto_runs::named(io, id).await {
             let shown = match args.json {
-                true => json_lines(&auto.entry_document()),
+                true => format!("{:#}\n", auto.entry_document()),
                 false => auto.entry(io.now()),
             };
             io.result(shown).await;
@@ -112,9 +112,8 @@ pub async fn list(io: &Io, args: &ListArgs) -> Result<Exit, CommandError> {
 async fn show(io: &Io, (found, autos): (&[Found], &[AutoRun]), json: bool, nothing: &str) {
     if json {
         let autos = autos.iter().map(AutoRun::entry_document);
-        let all: Vec<_> = autos.chain(found.iter().map(Found::document)).collect();
-        let json = serde_json::to_string_pretty(&all).expect("entries have only string keys");
-        io.result(json + "\n").await;
+        let all: serde_json::Value = autos.chain(found.iter().map(Found::document)).collect();
+        io.result(format!("{all:#}\n")).await;
     } else if found.is_empty() && autos.is_empty() {
         io.note(nothing).await;
     } else {
@@ -134,7 +133,7 @@ async fn status_of(io: &Io, id: &str, json: bool) -> Result<Exit, CommandError> 
         if let Some(asks) = asks(io, &store).await {
             status["asks"] = asks;
         }
-        io.result(json_lines(&status)).await;
+        io.result(format!("{status:#}\n")).await;
         return Ok(Exit::Done);
     }
     let driving = driving_of(io, &store).await;
@@ -252,17 +251,9 @@ pub async fn record(io: &Io, run_id: &str) -> Result<Exit, CommandError> {
 pub async fn summary(io: &Io, args: &SummaryArgs) -> Result<Exit, CommandError> {
     with_run(io, args.run.as_deref(), |run| match args.platform {
         Some(platform) => render_summary(run, platform),
-        None => summary_json(run),
+        None => format!("{:#}\n", documents::summary::summary(run)),
     })
     .await
-}
-
-fn summary_json(run: &Run) -> String {
-    json_lines(&documents::summary::summary(run))
-}
-
-fn json_lines(document: &serde_json::Value) -> String {
-    serde_json::to_string_pretty(document).expect("a document has only string keys") + "\n"
 }
 
 /// What the run asks of a person, with what there is to know before they answer; `None`: nothing.
@@ -318,11 +309,12 @@ fn next_words(run: &Run, next: &Instruction, for_agent: bool, json: bool) -> Str
     let waits = next.needs_person && for_agent;
     let commands = if waits { &[] } else { next.commands.as_slice() };
     if json {
-        return json_lines(&serde_json::json!({
+        let document = serde_json::json!({
             "run_id": run.id, "status": run.status.as_str(), "action": next.action,
             "step": next.step, "command": next.command(), "commands": commands,
             "needs_person": next.needs_person, "driver": next.driver,
-        }));
+        });
+        return format!("{document:#}\n");
     }
     let step = next.step.map_or_else(String::new, |step| format!(" (step {step})"));
     let mut out = format!("{}{step}\n", next.action);

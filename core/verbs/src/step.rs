@@ -12,7 +12,7 @@ use onloop_engine::run::checkpoint::{
 };
 use onloop_engine::run::checks::{CheckOptions, Verification, take_baseline, verify_step};
 use onloop_engine::run::decider::{decider, demand_person};
-use onloop_engine::run::driver_lock::{demand_undriven, drive_alone};
+use onloop_engine::run::driver_lock::{demand_undriven, drive_alone, while_driving};
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::run::protect::{self, Guarded};
 use onloop_engine::run::review::review_driven;
@@ -119,10 +119,7 @@ async fn baseline(io: &Io, store: &mut Store, number: u32) -> Result<(), Command
     if !store.run().step(number).is_some_and(StepRecord::baseline_is_due) {
         return Ok(());
     }
-    drive_alone(io, store).await?;
-    let taken = baseline_alone(io, store, number).await;
-    let _ = io.unlock(&store.paths().driver_lock()).await;
-    taken
+    while_driving(io, store, async |store| baseline_alone(io, store, number).await).await
 }
 
 async fn baseline_alone(io: &Io, store: &mut Store, number: u32) -> Result<(), CommandError> {
@@ -164,10 +161,7 @@ async fn verify(
 ) -> Result<Exit, CommandError> {
     demand_verifiable(store, number)?;
     // Others may read the record meanwhile and decide other gates; only this process verifies.
-    drive_alone(io, store).await?;
-    let verified = verify_and_review(io, store, number).await;
-    let _ = io.unlock(&store.paths().driver_lock()).await;
-    verified?;
+    while_driving(io, store, async |store| verify_and_review(io, store, number).await).await?;
     for line in store.run().warning_lines(Some(number)) {
         io.note_wrapped(&format!("⚠ {line}"), 2).await;
     }

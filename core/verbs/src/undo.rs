@@ -6,7 +6,7 @@ use onloop_engine::lookup::select::{Fitting, RunName, open};
 use onloop_engine::run::change::change_by;
 use onloop_engine::run::checkpoint::{CheckpointOutcome, take_checkpoint, unknown_checkpoint};
 use onloop_engine::run::decider::{decider, demand_person};
-use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::driver_lock::while_driving;
 use onloop_engine::run::forks;
 use onloop_engine::run::processes::end_survivors;
 use onloop_engine::state::store::Store;
@@ -26,11 +26,6 @@ pub struct UndoArgs {
 
 /// `onloop undo`: what is there now is kept first.
 pub(crate) async fn undo(io: &Io, args: &UndoArgs) -> Result<Exit, CommandError> {
-    Box::pin(go_back(io, args)).await?;
-    Ok(Exit::Done)
-}
-
-async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), CommandError> {
     demand_person(io, "undoing work").await?;
     let mut store = open(io, args.run.as_deref(), Fitting::OnlyUnfinished).await?;
     let run = store.run();
@@ -40,11 +35,8 @@ async fn go_back(io: &Io, args: &UndoArgs) -> Result<(), CommandError> {
     let Some(target) = run.checkpoint_named(&args.step).cloned() else {
         return Err(unknown_checkpoint(run, &args.step));
     };
-    drive_alone(io, &mut store).await?;
-    let driver = store.paths().driver_lock();
-    let restored = restore(io, &mut store, &target).await;
-    let _ = io.unlock(&driver).await;
-    restored
+    while_driving(io, &mut store, async |store| restore(io, store, &target).await).await?;
+    Ok(Exit::Done)
 }
 
 async fn restore(io: &Io, store: &mut Store, target: &Checkpoint) -> Result<(), CommandError> {

@@ -33,6 +33,20 @@ pub async fn drive_alone(io: &Io, store: &mut Store) -> Result<(), CommandError>
     })
 }
 
+/// Does `work` as the only process that drives the run, and lets others drive it afterwards.
+pub async fn while_driving<T>(
+    io: &Io,
+    store: &mut Store,
+    work: impl AsyncFnOnce(&mut Store) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    drive_alone(io, store).await?;
+    let lock = store.paths().driver_lock();
+    let done = work(store).await;
+    // A lock that cannot be released ends with this process.
+    let _ = io.unlock(&lock).await;
+    done
+}
+
 /// `error` with what stops the driver of a run. A process that does other things besides is not signalled.
 fn or_stop(first: &str, id: &str, holder: &LockHolder, error: CommandError) -> CommandError {
     let LockHolder { process, role, live: _ } = holder;

@@ -120,8 +120,7 @@ async fn tell_rest(io: &Io, store: &Store, options: &RunOptions) -> Exit {
     let whole = forks::reserved(io, run, options).await;
     let whole = whole.as_ref().unwrap_or(run);
     if options.json {
-        let summary = serde_json::to_string_pretty(&documents::summary::summary(run));
-        io.result(summary.expect("a summary has only string keys") + "\n").await;
+        io.result(format!("{:#}\n", documents::summary::summary(run))).await;
     } else {
         io.note("").await;
         io.result(render_summary(whole, options.platform)).await;

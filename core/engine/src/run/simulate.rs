@@ -104,10 +104,7 @@ pub(crate) async fn simulate(
         run,
     };
     let shown = match as_json {
-        true => {
-            let json = serde_json::to_string_pretty(&simulation_document(&simulation));
-            json.expect("a simulation has only string keys") + "\n"
-        }
+        true => format!("{:#}\n", simulation_document(&simulation)),
         false => screen::render(&simulation),
     };
     io.result(shown).await;

@@ -16,7 +16,7 @@ use crate::run::begin::{create, demand_platform, read_plan};
 use crate::run::change::change_by;
 use crate::run::decider::decider;
 use crate::run::drive::drive_run;
-use crate::run::driver_lock::drive_alone;
+use crate::run::driver_lock::while_driving;
 use crate::run::ending::RunEnd;
 use crate::run::options::{DriveArgs, RunOptions, remember_options};
 use crate::run::resume::{ResumeArgs, resume_run};
@@ -411,12 +411,10 @@ async fn replace_unfinished(io: &Io, open: Vec<Store>) -> Result<(), CommandErro
         let question = format!("Abandon the unfinished run {id}, which this one replaces?");
         match io.ask_choice(&question, &["yes", "no"]).await.as_deref().map(str::trim) {
             Ok("y" | "yes") => {
-                drive_alone(io, &mut store).await?;
                 let by = Some(decider(io, DecisionChannel::Terminal));
                 let event = Event::RunAbandoned { reason: reason.to_owned() };
-                let changed = change_by(io, &mut store, event, by).await;
-                let _ = io.unlock(&store.paths().driver_lock()).await;
-                changed?;
+                while_driving(io, &mut store, async |store| change_by(io, store, event, by).await)
+                    .await?;
             }
             Err(failure) if failure.is_interrupted() => return Err(CommandError::interrupted()),
             Ok(_) | Err(_) => {}

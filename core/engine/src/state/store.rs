@@ -78,25 +78,15 @@ impl Store {
         &self.home
     }
 
-    /// Writes the record of a run that begins, or begins here. Fails with `Exists` when the id is
-    /// taken.
-    pub async fn create(
+    /// The record whose ledger is one line, to which nothing has been added.
+    fn new(
         io: &Io,
+        (home, paths): (StateHome, Paths),
         run: Run,
-        origin: &Origin,
-        by: Option<&Decider>,
-    ) -> Result<Store, StoreError> {
-        let home = StateHome::of(io)?;
-        let root = run.place.execution_root.clone();
-        demand_outside_of(io, &home, &run).await?;
-        let paths = Paths::new(&home, &root, &run.id);
-        prepare_folder(io, paths.root()).await?;
-        enter(io, &home, &run).await?;
-        let (bytes, head) = ledger::begin(io.now(), &run, origin, by);
-        let size_bytes = bytes.len() as u64;
-        let path = paths.ledger();
-        io.write(&path, bytes, Expect::Absent, Durability::Durable).await?;
-        let mut store = Store {
+        head: Head,
+        size_bytes: u64,
+    ) -> Store {
+        Store {
             io: io.clone(),
             home,
             paths,
@@ -116,7 +106,28 @@ impl Store {
             revision: 0,
             only_as_known: false,
             only_while_next: None,
-        };
+        }
+    }
+
+    /// Writes the record of a run that begins, or begins here. Fails with `Exists` when the id is
+    /// taken.
+    pub async fn create(
+        io: &Io,
+        run: Run,
+        origin: &Origin,
+        by: Option<&Decider>,
+    ) -> Result<Store, StoreError> {
+        let home = StateHome::of(io)?;
+        let root = run.place.execution_root.clone();
+        demand_outside_of(io, &home, &run).await?;
+        let paths = Paths::new(&home, &root, &run.id);
+        prepare_folder(io, paths.root()).await?;
+        enter(io, &home, &run).await?;
+        let (bytes, head) = ledger::begin(io.now(), &run, origin, by);
+        let size_bytes = bytes.len() as u64;
+        let path = paths.ledger();
+        io.write(&path, bytes, Expect::Absent, Durability::Durable).await?;
+        let mut store = Store::new(io, (home, paths), run, head, size_bytes);
         store.write_first_copy().await?;
         Ok(store)
     }
@@ -127,26 +138,13 @@ impl Store {
         let Opened { ledger, bytes, version, last } = open_ledger(io, &home, id).await?;
         let Ledger { run, head, whole_bytes } = ledger;
         demand_outside_of(io, &home, &run).await?;
+        let paths = Paths::new(&home, &run.place.execution_root, id);
         Ok(Store {
-            io: io.clone(),
-            paths: Paths::new(&home, &run.place.execution_root, id),
-            home,
-            run,
-            head,
-            size_bytes: whole_bytes as u64,
             last_line_bytes: last_line_bytes(&bytes[..whole_bytes]),
             torn: (whole_bytes < bytes.len()).then_some(version),
-            pending: Vec::new(),
-            notes: Vec::new(),
-            warned: BTreeSet::new(),
-            copy: Copy::Unseen,
             copy_sha256: last.and_then(|last| last.copy_sha256),
-            copied_at: None,
             opened: true,
-            boxes: Boxes::default(),
-            revision: 0,
-            only_as_known: false,
-            only_while_next: None,
+            ..Store::new(io, (home, paths), run, head, whole_bytes as u64)
         })
     }
 

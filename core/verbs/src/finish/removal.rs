@@ -4,7 +4,7 @@ use super::context::{self, FinishContext};
 use super::{Intended, acts, named, outcome_line, plan, verified};
 use onloop_effect::Io;
 use onloop_engine::error::CommandError;
-use onloop_engine::run::driver_lock::drive_alone;
+use onloop_engine::run::driver_lock::while_driving;
 use onloop_engine::state::store::{StateHome, Store};
 use onloop_run::{Disposition, Event, FinishAct};
 use onloop_syntax::limits;
@@ -26,11 +26,8 @@ pub(crate) async fn remove_merged(io: &Io, id: &str) -> Result<(), CommandError>
 }
 
 async fn remove_alone(io: &Io, store: &mut Store) -> Result<(), CommandError> {
-    let driver = store.paths().driver_lock();
-    drive_alone(io, store).await?;
-    let intended = intend_removal(io, store).await;
-    let _ = io.unlock(&driver).await;
-    let Some((context, intended)) = intended? else { return Ok(()) };
+    let intended = while_driving(io, store, async |store| intend_removal(io, store).await);
+    let Some((context, intended)) = intended.await? else { return Ok(()) };
     let store = named(io, &store.run().id).await?;
     let commit = intended.intent.act.commit().map(str::to_owned);
     let store = Box::pin(acts::perform(io, store, &context, &intended)).await?;

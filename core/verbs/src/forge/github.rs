@@ -2,7 +2,7 @@
 
 use super::{
     Address, Call, Ends, IssueText, Openness, ServerCheck, ServerResult, ServerReview, Sighting,
-    Words, last_address,
+    Words, word,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -32,10 +32,6 @@ fn login(account: &Value) -> String {
     }
 }
 
-fn word(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
 pub(super) fn open_one(Ends { target, branch }: Ends<'_>) -> Call {
     let list = ["--state", "open", "--json", "url", "--jq", ".[0].url"];
     Call::new(&[&["pr", "list", "--base", target, "--head", branch][..], &list[..]].concat())
@@ -44,10 +40,6 @@ pub(super) fn open_one(Ends { target, branch }: Ends<'_>) -> Call {
 pub(super) fn open(Ends { target, branch }: Ends<'_>, Words { title, body }: Words<'_>) -> Call {
     let ends = ["pr", "create", "--base", target, "--head", branch];
     Call::new(&[&ends[..], &["--title", title, "--body-file", "-"][..]].concat()).with_input(body)
-}
-
-pub(super) fn parse_address(said: &str) -> Option<String> {
-    last_address(said)
 }
 
 pub(super) fn edit(url: &str, body: &str) -> Call {

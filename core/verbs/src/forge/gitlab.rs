@@ -2,7 +2,7 @@
 
 use super::{
     Address, Call, Ends, IssueText, Openness, ServerCheck, ServerResult, ServerReview, Sighting,
-    Words, is_web_address,
+    Words, is_web_address, word,
 };
 use serde_json::{Value, json};
 
@@ -37,10 +37,6 @@ pub(super) fn parse_issue(said: &[String]) -> Option<IssueText> {
         body: word(&issue["description"]),
         comments: comments.collect(),
     })
-}
-
-fn word(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
 }
 
 pub(super) fn open_one(Ends { target, branch }: Ends<'_>) -> Call {

@@ -134,7 +134,7 @@ impl Drafting<'_> {
                 }
                 continue;
             }
-            self.show(&candidate).await?;
+            self.show(&candidate).await;
             match self.decide(&candidate).await? {
                 Decision::Approve if candidate.plan.is_none() => {
                     io.note("The draft has errors. Edit it, or send it back.").await;
@@ -189,11 +189,10 @@ impl Drafting<'_> {
     }
 
     /// Shows the steps, or the errors that keep them from being steps.
-    async fn show(&self, candidate: &Candidate) -> Result<(), CommandError> {
+    async fn show(&self, candidate: &Candidate) {
         let errors = candidate.errors(self.io, self.out);
         let shown = if errors.is_empty() { candidate.table() } else { errors };
         self.io.note(shown).await;
-        Ok(())
     }
 
     /// What a person decides. Without a person, a draft with errors is not written.
