@@ -146,6 +146,11 @@ export interface Confinement {
    */
   without_links?: string[];
   /**
+   * Patterns for names in a folder, in lower case, of files that the program does not make there.
+   * What it makes is removed when the program ends.
+   */
+  without_new?: string[];
+  /**
    * Git folders whose configuration, and that of their submodules, is shown without credentials.
    * Only bubblewrap shows a file in the place of another.
    */

@@ -13,7 +13,7 @@ const STARTED: &str = " awk base64 bash basename bzip2 cat compress cp cut date 
 /// any.
 pub(super) async fn learn(io: &Io, context: &mut Context, ruling: &Ruling) -> bool {
     let root = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
-    let path = io.env("PATH").unwrap_or_default();
+    let Some(path) = io.env("PATH") else { return false };
     let entries = path.split(':').map(|entry| match entry {
         "" => context.places.cwd.clone(),
         entry => context.places.absolute(entry),
