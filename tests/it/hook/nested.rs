@@ -111,6 +111,14 @@ fn a_repository_that_an_agent_may_have_made_does_not_run_its_settings() {
         assert!(!runs(&project, ".", None, line), "{line}");
     }
     project.git_says(&["update-index", "--force-remove", "nest"]);
+    // It stands in place of a file.
+    project.git_says(&["add", "monitor"]);
+    project.git_says(&["commit", "-qm", "Monitor"]);
+    project.shell("mv monitor kept && cp -r nest monitor").expect_exit(0);
+    for line in ["git add -u", "git add monitor", "git commit -am x", "git commit -m x monitor"] {
+        assert!(!runs(&project, ".", None, &format!("{line} && git status")), "{line}");
+    }
+    project.shell("rm -r monitor && mv kept monitor").expect_exit(0);
     // The session began there.
     assert!(runs(&project, "nest", Some("nest"), "git log"));
     // A linked worktree has the settings of its repository.

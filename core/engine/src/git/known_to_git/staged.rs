@@ -23,23 +23,26 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> Result
             return Err(Failure::new(FailureKind::Denied, why));
         }
         let absolute = |path: &str| format!("{}/{path}", root.trim_end_matches('/'));
-        let paths = taken(io, &staging).await?;
-        // A folder: git would name the repository in it, and enter it from then on.
-        for path in paths.iter().filter_map(|path| path.strip_suffix('/')) {
+        let taken = taken(io, &staging).await?;
+        // A folder, also in place of a file: git would name the repository in it, and enter it from then on.
+        let folders =
+            taken.iter().filter(|(is_new_kind, path)| *is_new_kind || path.ends_with('/'));
+        for path in folders.map(|(_, path)| path.trim_end_matches('/')) {
             if let Inner::Untrusted = inner_repositories::at(io, &absolute(path)).await {
                 let why = format!("`{path}` is a repository whose settings may run programs");
                 return Err(Failure::new(FailureKind::Denied, why));
             }
         }
         let is_secret = |path: &String| names_secret(&absolute(path), context);
-        let secrets: Vec<String> = paths.into_iter().filter(is_secret).collect();
+        let paths = taken.into_iter().map(|(_, path)| path);
+        let secrets: Vec<String> = paths.filter(is_secret).collect();
         context.places.would_stage.extend(secrets);
     }
     Ok(!context.places.would_stage.is_empty())
 }
 
-/// What git would take, from the top folder of the repository.
-async fn taken(io: &Io, staging: &Staging) -> Result<Vec<String>, Failure> {
+/// What git would take, from the top folder of the repository, and whether it was of another kind before.
+async fn taken(io: &Io, staging: &Staging) -> Result<Vec<(bool, String)>, Failure> {
     let untracked = match staging.takes {
         Taken::Staged | Taken::Tracked => "--untracked-files=no",
         Taken::Untracked | Taken::Ignored => "--untracked-files=all",
@@ -60,6 +63,7 @@ async fn taken(io: &Io, staging: &Staging) -> Result<Vec<String>, Failure> {
             !line.starts_with(" D") && !line.starts_with("D ")
         }
     };
-    let names = said.split('\0').filter(|line| is_taken(line) && line.len() > 3);
-    Ok(names.filter_map(|line| line.get(3..).map(str::to_owned)).collect())
+    let lines = said.split('\0').filter(|line| is_taken(line) && line.len() > 3);
+    let name = |line: &str| Some((line.as_bytes()[1] == b'T', line.get(3..)?.to_owned()));
+    Ok(lines.filter_map(name).collect())
 }
