@@ -323,7 +323,11 @@ fn a_branch_with_a_new_repository_inside_is_asked_about() {
     };
     let picks = ["git cherry-pick topic && git status", "git revert -n plain..topic"];
     asks(&["git switch topic", "git merge topic", "git rebase topic", picks[0], picks[1]]);
-    asks(&["git restore --staged --source=topic .", "git restore -S -stopic .", "git reset topic"]);
+    asks(&[
+        "git restore --staged --source=topic .",
+        "git restore -S -stopic .",
+        "git reset topic -- .",
+    ]);
     for line in
         ["git reset", "git restore --staged .", "git reset && git status", "git reset plain"]
     {

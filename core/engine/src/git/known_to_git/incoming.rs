@@ -207,7 +207,8 @@ fn own_revisions(command: &Examined, takes: Takes) -> Vec<String> {
         return vec![(*only).clone()];
     }
     if takes == Takes::Index {
-        let named = words.into_iter().flat_map(|word| revisions(word));
+        let named = words.into_iter().take_while(|word| *word != "--");
+        let named = named.flat_map(|word| revisions(word));
         return named.map(str::to_owned).collect();
     }
     let operands = words.into_iter().filter(|word| *word == "-" || !word.starts_with('-'));
