@@ -94,6 +94,9 @@ impl Night {
         let most = [3, 8, 40][random.below(3) as usize];
         for folder in ["/a", "/b"] {
             host.disk.put(&format!("{folder}/.git/HEAD"), "ref: refs/heads/issue-42\n");
+            for inside in ["objects/info/packs", "refs/heads/issue-42"] {
+                host.disk.put(&format!("{folder}/.git/{inside}"), "");
+            }
             host.disk.put(
                 &format!("{folder}/.agentize.local.yaml"),
                 format!(

@@ -393,7 +393,7 @@ impl Matcher {
     }
 
     /// Whether an allow rule covers one of `spellings`. What it matches must end at the end of a word:
-    /// `^frob` is about `frob`, not about `frobnicate`. A word of a command goes on to the next blank.
+    /// `^frob` is about `frob`, not about `frobnicate`. A word of a command ends at the next blank.
     fn covers(&self, tool: &str, spellings: &[String]) -> bool {
         let Pattern::Search(regex) = &self.pattern else {
             return false;

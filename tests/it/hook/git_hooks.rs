@@ -326,6 +326,7 @@ fn a_branch_with_a_new_repository_inside_is_asked_about() {
     asks(&[
         "git restore --staged --source=topic .",
         "git restore -S -stopic .",
+        "git restore -Sstopic . && git status",
         "git reset topic -- .",
     ]);
     for line in
@@ -333,6 +334,9 @@ fn a_branch_with_a_new_repository_inside_is_asked_about() {
     {
         assert_eq!(bash(&project, line).0, "allow", "{line}");
     }
+    // A file of the checkout has git look away from it.
+    project.write(".gitmodules", "[submodule \"nest\"]\n\tpath = nest\n\tignore = all\n");
+    asks(&["git merge topic", "git restore --staged --source=topic ."]);
     // The index has no such repository, the branch has.
     project.git_says(&["symbolic-ref", "HEAD", "refs/heads/topic"]);
     asks(&["git reset -q && git status", "git restore --staged . && git status"]);
@@ -388,9 +392,8 @@ fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() 
 fn a_fetch_enters_no_repository_that_a_fetched_commit_names() {
     let project = Workspace::git();
     project.git_says(&["remote", "add", "origin", "https://example.org/a/b"]);
-    std::fs::create_dir_all(project.path(".git/modules")).unwrap();
     assert_eq!(bash(&project, "git fetch").0, "allow");
-    std::fs::create_dir_all(project.path(".git/modules/lib")).unwrap();
+    project.git_says(&["config", "submodule.lib.url", "https://example.org/a/lib"]);
     for (line, decision) in [
         ("git fetch", "ask"),
         ("git status && git fetch -q origin", "ask"),

@@ -8,6 +8,8 @@
 const STAT_BYTES: usize = 40;
 /// Where the mode is in them.
 const MODE_AT: usize = 24;
+/// The part of a mode that git looks at.
+const KIND: u32 = 0o170000;
 /// The mode of a repository.
 const LINK_MODE: u32 = 0o160000;
 /// The mode of a folder whose files are not named.
@@ -26,19 +28,15 @@ pub(crate) fn is_tracked(index: &[u8], path: &str) -> Option<bool> {
     [20, 32].into_iter().find_map(|hash_bytes| search(index, hash_bytes, path.as_bytes()))
 }
 
-/// The paths of the repositories that this index names. `None`: the index cannot be understood, does not
-/// have everything, or has a path that is not UTF-8.
-pub(crate) fn links(index: &[u8]) -> Option<Vec<String>> {
-    let found = [20, 32].into_iter().find_map(|hash_bytes| {
-        let mut links = Vec::new();
-        let is_whole = walk(index, hash_bytes, |name, mode| {
-            if mode == LINK_MODE {
-                links.push(String::from_utf8(name.to_vec()).ok());
-            }
-        })?;
-        Some((links, is_whole))
-    });
-    let (links, is_whole) = found?;
+/// The paths of the repositories that this index names, in a repository whose objects have names of so many
+/// bytes. `None`: the index cannot be understood, does not have everything, or has a path that is not UTF-8.
+pub(crate) fn links(index: &[u8], hash_bytes: usize) -> Option<Vec<String>> {
+    let mut links = Vec::new();
+    let is_whole = walk(index, hash_bytes, |name, mode| {
+        if mode & KIND == LINK_MODE {
+            links.push(String::from_utf8(name.to_vec()).ok());
+        }
+    })?;
     is_whole.then(|| links.into_iter().collect())?
 }
 
@@ -82,10 +80,11 @@ fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Op
         }
         // Another length than the flags say: objects have names of another kind.
         let length = usize::from(flags & NAME_LENGTH);
-        if length != name.len().min(usize::from(NAME_LENGTH)) {
+        // The greatest one says nothing, as git reads it.
+        if ![name.len(), usize::from(NAME_LENGTH)].contains(&length) {
             return None;
         }
-        is_whole &= mode != FOLDER_MODE;
+        is_whole &= mode & KIND != FOLDER_MODE;
         each(&name, mode);
     }
     while rest.0.len() > hash_bytes {
@@ -195,7 +194,7 @@ pub(crate) mod tests {
     #[test]
     fn repositories_inside_are_found_by_their_mode() {
         let mut bytes = index(2, 20, &["nest", "src"], b"");
-        assert_eq!(links(&bytes), Some(Vec::new()));
+        assert_eq!(links(&bytes, 20), Some(Vec::new()));
         // Behind the header.
         let mode = 12 + MODE_AT;
         let mut with_mode = |value: u32| {
@@ -204,11 +203,15 @@ pub(crate) mod tests {
         };
         // The repositories in a folder that stands for its files are not named.
         let folder = with_mode(FOLDER_MODE);
-        assert_eq!((links(&folder), is_tracked(&folder, "nest/a")), (None, None));
+        assert_eq!((links(&folder, 20), is_tracked(&folder, "nest/a")), (None, None));
         let bytes = with_mode(LINK_MODE);
-        assert_eq!(links(&bytes), Some(vec!["nest".to_owned()]));
-        assert_eq!(links(&bytes[..40]), None);
-        assert_eq!(links(&index(2, 20, &["a"], b"link\0\0\0\x01x")), None);
+        assert_eq!(links(&bytes, 20), Some(vec!["nest".to_owned()]));
+        assert_eq!(links(&bytes[..40], 20), None);
+        // Git looks at a part of the mode, and takes no length for any.
+        let mut odd = with_mode(LINK_MODE | 0o755);
+        odd[12 + STAT_BYTES + 20..][..2].copy_from_slice(&NAME_LENGTH.to_be_bytes());
+        assert_eq!(links(&odd, 20), Some(vec!["nest".to_owned()]));
+        assert_eq!(links(&index(2, 20, &["a"], b"link\0\0\0\x01x"), 20), None);
     }
 
     #[test]

@@ -89,7 +89,11 @@ pub(crate) async fn around(io: &Io, root: &str, folder: &str) -> Option<String> 
 async fn links(io: &Io, checkout: &Checkout) -> Option<Vec<String>> {
     let path = format!("{}/index", checkout.git_folder);
     match io.read(&path, limits::GIT_INDEX_BYTES).await {
-        Ok((bytes, _)) => index::links(&bytes),
+        Ok((bytes, _)) => {
+            let settings = format!("{}/config", checkout.common_folder(io).await);
+            let settings = read_text(io, &settings).await.unwrap_or_default().to_lowercase();
+            index::links(&bytes, if settings.contains("sha256") { 32 } else { 20 })
+        }
         Err(failure) => failure.is_not_found().then(Vec::new),
     }
 }

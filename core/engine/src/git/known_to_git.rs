@@ -1,10 +1,10 @@
 //! Rulings that depend on what git knows. Git is started where its answer can change the ruling.
 
-use crate::git::{checkout, inner_repositories};
+use crate::git::{checkout, hardened, inner_repositories};
 use onloop_effect::Io;
 use onloop_permission::expand::HOLE;
 use onloop_permission::{Call, Context, Decision, Examined, Ruling, explain};
-use onloop_syntax::text;
+use onloop_syntax::{limits, text};
 
 mod folders;
 pub(crate) mod hooks;
@@ -91,8 +91,8 @@ pub async fn look(
     }
 }
 
-/// Why a person must decide about commands that fetch. Where a submodule has been fetched once, git enters
-/// what the commits that it fetches name as one: any repository of the checkout.
+/// Why a person must decide about commands that fetch. Where a submodule is known, git enters what the
+/// commits that it fetches name as one: any repository of the checkout.
 async fn fetched(io: &Io, folder: &str, commands: &[Examined]) -> Option<String> {
     let fetches = |command: &&Examined| matches!(command.name.as_str(), "git fetch" | "git pull");
     let stays_out = |command: &Examined| {
@@ -101,11 +101,11 @@ async fn fetched(io: &Io, folder: &str, commands: &[Examined]) -> Option<String>
         words().any(|word| word == "--no-recurse-submodules") && !words().any(may_enter)
     };
     let command = commands.iter().filter(fetches).find(|command| !stays_out(command))?;
-    let modules = format!("{}/modules", checkout::own(io, folder).await?.git_folder);
-    let has_none = match io.list(&modules).await {
-        Ok(names) => names.is_empty(),
-        Err(failure) => failure.is_not_found(),
-    };
+    let names = ["config", "--list", "--name-only"];
+    let said = hardened::says(io, folder, &names, None, limits::HOOK_GIT_TIMEOUT_MS).await;
+    let has_none = said.is_ok_and(|said| {
+        !String::from_utf8_lossy(&said).lines().any(|name| name.starts_with("submodule."))
+    });
     let name = &command.name;
     (!has_none).then(|| {
         format!(

@@ -103,6 +103,15 @@ impl Judge<'_> {
         self.consider(self.places.judge(file, Access::Read));
     }
 
+    /// Contains the use of a file behind a command of git that may put a link in its place.
+    pub(super) fn uses_file(&mut self) {
+        let updates = |command: &Examined| command.class == Some(Class::Updates);
+        if self.commands.iter().any(updates) {
+            let reason = "git may bring links in place of files that the line uses then";
+            self.add(Finding::containable(Rule::HiddenCode, reason));
+        }
+    }
+
     /// Notes files that a command writes.
     pub(super) fn writes(&mut self, files: &[&Arg]) {
         for file in files {

@@ -44,7 +44,7 @@ impl Judge<'_> {
                 .add(Finding::ask(Rule::ComputedProgram, format!("`{path}` is not a program")));
         }
         if self.context.replaced.contains(name) {
-            let reason = format!("`{name}` is a file of the checkout");
+            let reason = format!("`{name}` is a file of the checkout, or follows one");
             self.add(Finding::containable(Rule::ProgramFile, reason));
         }
         match programs::find_row(name) {

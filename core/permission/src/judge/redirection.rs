@@ -33,6 +33,9 @@ impl Judge<'_> {
         }
         let is_stream =
             target.known().is_some_and(|path| self.places.class(path) == PathClass::Stream);
+        if !is_stream {
+            self.uses_file();
+        }
         if access == Access::Write && !is_stream {
             self.writes(&[&target]);
         } else if !is_stream {

@@ -55,6 +55,11 @@ impl Judge<'_> {
 
     /// Judges an argument or an option's value by what it is.
     pub(super) fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
+        let is_file =
+            matches!(role, Role::Read | Role::Write | Role::Code | Role::List | Role::AtFile);
+        if is_file && arg.text != "-" && !parsed.name.starts_with("git ") {
+            self.uses_file();
+        }
         if role == Role::Read && arg.text != "-" {
             self.consider(self.context.client.file(arg, Access::Read, &self.places));
         }

@@ -542,3 +542,26 @@ fn a_link_is_removed_and_not_what_it_leads_to() {
         assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
     }
 }
+
+#[test]
+fn files_that_a_line_uses_behind_a_change_of_the_tree_are_contained() {
+    for (line, allowed) in [
+        ("git switch -q a && cat d/k", false),
+        ("git merge -q a && tee d/k < README.md", false),
+        ("git merge -q a; git log > d/k", false),
+        ("git merge -q a && git commit -q -F - < d/k", false),
+        ("git mv d e && cat e/k", false),
+        ("git stash pop && wc -l d/k", false),
+        ("if git switch a; then head d/k; fi", false),
+        ("cat d/k && git switch a", true),
+        ("git switch a && git status && echo done 2> /dev/null", true),
+        ("git merge a > /dev/null && git push origin topic", true),
+        ("git status > out.txt && cat out.txt", true),
+    ] {
+        let context = Context { git_branch: Some("topic".to_owned()), ..Context::new("/srv/repo") };
+        let plain = decide(&Call::shell(line), &context).decision;
+        assert_eq!(plain == Decision::Allow, allowed, "{line}");
+        let context = Context { confined: true, ..context };
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+}

@@ -103,14 +103,16 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         let named = if named.is_empty() { vec![default] } else { named };
         let shown = match own.as_slice() {
             [only] if RESUMING.contains(&only.as_str()) => {
-                vec![words(&["diff", "--ignore-submodules=dirty", "-R", "HEAD"])]
+                vec![words(&["diff", "-R", "HEAD"])]
             }
             _ => shown(takes, &named),
         };
         for shown in shown {
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
             let changes = async |form, specs| {
-                says(&[&*shown, &[form, "-z", "--no-renames", "--"]].concat(), specs).await
+                // A file of the checkout may have git look away from repositories inside.
+                let plain = [form, "-z", "--no-renames", "--ignore-submodules=dirty", "--"];
+                says(&[&*shown, &plain].concat(), specs).await
             };
             let raw = changes("--raw", &all).await;
             let (raw, changed) = match (raw, changes("--name-status", &specs).await) {
@@ -208,8 +210,14 @@ fn own_revisions(command: &Examined, takes: Takes) -> Vec<String> {
     }
     if takes == Takes::Index {
         let named = words.into_iter().take_while(|word| *word != "--");
-        let named = named.flat_map(|word| revisions(word));
-        return named.map(str::to_owned).collect();
+        // A value may stand directly behind the letters of options.
+        let ends = |word: &'_ String| match word.strip_prefix('-') {
+            Some(letters) if !letters.starts_with('-') => {
+                letters.char_indices().map(|(at, _)| letters[at..].to_owned()).collect()
+            }
+            _ => revisions(word).into_iter().map(str::to_owned).collect::<Vec<_>>(),
+        };
+        return named.flat_map(ends).collect();
     }
     let operands = words.into_iter().filter(|word| *word == "-" || !word.starts_with('-'));
     let revision = |word: &String| match word.as_str() {

@@ -1,4 +1,5 @@
-//! Programs that the search path finds in the checkout, where an agent may have written them.
+//! Programs that the search path finds in the checkout, where an agent may have written them, or that a
+//! file of the checkout leads elsewhere.
 
 use onloop_effect::{Io, is_within};
 use onloop_permission::{Context, Ruling};
@@ -13,7 +14,13 @@ const STARTED: &str = " awk base64 bash basename bzip2 cat compress cp cut date 
 /// any.
 pub(super) async fn learn(io: &Io, context: &mut Context, ruling: &Ruling) -> bool {
     let root = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
-    let Some(path) = io.env("PATH") else { return false };
+    // Its settings, which a commit may bring, say where it sends a token.
+    if ruling.commands.iter().any(|command| command.name.starts_with("npm"))
+        && io.stat(&format!("{root}/.npmrc")).await.is_ok()
+    {
+        context.replaced.insert("npm".to_owned());
+    }
+    let Some(path) = io.env("PATH") else { return !context.replaced.is_empty() };
     let entries = path.split(':').map(|entry| match entry {
         "" => context.places.cwd.clone(),
         entry => context.places.absolute(entry),
