@@ -472,8 +472,11 @@ pub(crate) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for file in files.iter().filter(|_| packs) {
         judge.consider(judge.places.judge(file, Access::Read));
     }
-    // Most secrets of a checkout lie at its top.
-    let is_whole = |file: &Arg| matches!(paths::file_name(file.guessed()), "" | "." | "..");
+    // Most secrets of a checkout lie at its top, and a folder elsewhere may be one.
+    let is_whole = |file: &Arg| {
+        matches!(paths::file_name(file.guessed()), "" | "." | "..")
+            || judge.places.class(file.guessed()) != PathClass::Repository
+    };
     if packs && files.iter().any(is_whole) {
         judge.ask_held(parsed, "packs a folder with all that is in it");
     }

@@ -252,6 +252,8 @@ fn what_reads_more_than_it_names_is_contained_or_asked_about() {
             ("tar czf x.tgz a.txt Makefile", Decision::Allow),
             ("tar czf x.tgz .", Decision::Ask),
             ("tar cf x.tar src", Decision::Allow),
+            ("tar -czvf x.tgz ../beside", Decision::Ask),
+            ("tar cf x.tar /usr/share/doc", Decision::Ask),
             ("tree --fromfile list", Decision::Ask),
             ("awk 1 /inet/tcp/0/localhost/80", Decision::Ask),
         ],
