@@ -29,6 +29,16 @@ pub async fn says(
     says_with_index(io, root, None, (words, input), timeout_ms).await
 }
 
+/// What git says to a hook, as text and within the time that a hook has.
+///
+/// # Errors
+///
+/// As [`says`].
+pub(crate) async fn text(io: &Io, root: &str, words: &[&str]) -> Result<String, Failure> {
+    let said = says(io, root, words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
+    Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
 /// As [`says`], with an index file of its own.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use crate::git::{checkout, hardened, inner_repositories};
 use onloop_effect::Io;
 use onloop_permission::expand::HOLE;
 use onloop_permission::{Call, Context, Decision, Examined, Ruling, explain};
-use onloop_syntax::{limits, text};
+use onloop_syntax::text;
 
 mod folders;
 pub(crate) mod hooks;
@@ -102,10 +102,8 @@ async fn fetched(io: &Io, folder: &str, commands: &[Examined]) -> Option<String>
     };
     let command = commands.iter().filter(fetches).find(|command| !stays_out(command))?;
     let names = ["config", "--list", "--name-only"];
-    let said = hardened::says(io, folder, &names, None, limits::HOOK_GIT_TIMEOUT_MS).await;
-    let has_none = said.is_ok_and(|said| {
-        !String::from_utf8_lossy(&said).lines().any(|name| name.starts_with("submodule."))
-    });
+    let said = hardened::text(io, folder, &names).await;
+    let has_none = said.is_ok_and(|said| !said.lines().any(|name| name.starts_with("submodule.")));
     let name = &command.name;
     (!has_none).then(|| {
         format!(

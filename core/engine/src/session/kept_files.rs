@@ -215,8 +215,7 @@ async fn changed(io: &Io, root: &str, specs: &[String]) -> Result<BTreeMap<Strin
     let specs = specs.iter().map(String::as_str);
     let words = STATUS.into_iter().chain(["--untracked-files=all", "--"]).chain(specs);
     let words: Vec<&str> = words.collect();
-    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
-    let said = String::from_utf8_lossy(&said);
+    let said = hardened::text(io, root, &words).await?;
     let entry = |line: &str| {
         let (letters, path) = line.split_at_checked(3)?;
         // The second letter is about the file itself.
@@ -229,8 +228,7 @@ async fn changed(io: &Io, root: &str, specs: &[String]) -> Result<BTreeMap<Strin
 /// Files that git was told to look away from.
 async fn marked(io: &Io, root: &str) -> Result<BTreeMap<String, bool>, Failure> {
     let words = ["ls-files", "-z", "-v"];
-    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
-    let said = String::from_utf8_lossy(&said);
+    let said = hardened::text(io, root, &words).await?;
     let entries = said.split('\0').filter_map(|line| line.split_once(' '));
     let marked = entries.filter(|(mark, _)| *mark != "H");
     Ok(marked.map(|(_, path)| (path.to_owned(), true)).collect())
@@ -252,8 +250,7 @@ async fn unseen(
     let specs = specs.iter().map(String::as_str);
     let words = ["ls-files", "-z", "-v", "--stage", "--"].into_iter().chain(specs);
     let words: Vec<&str> = words.collect();
-    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
-    let said = String::from_utf8_lossy(&said);
+    let said = hardened::text(io, root, &words).await?;
     let mut plain = BTreeSet::new();
     for (facts, path) in said.split('\0').filter_map(|line| line.split_once('\t')) {
         match facts.starts_with("H ") && !facts.starts_with("H 160000 ") {
@@ -267,8 +264,7 @@ async fn unseen(
         }
         let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
         let words = [&["ls-files", "-z", "--others"], flags, &["--"], &specs].concat();
-        let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let said = hardened::text(io, root, &words).await?;
         let files = said.split('\0').filter(|path| !path.is_empty());
         unseen.extend(files.map(|path| (path.to_owned(), false)));
         Ok::<_, Failure>(())

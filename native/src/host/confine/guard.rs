@@ -19,6 +19,7 @@ use super::read_only::Snapshot;
 /// Signals that may be meant for this process and must not end the copy.
 const SIGNALS: [libc::c_int; 4] = [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
+/// How long the last processes of a sandbox may outlive it.
 const LINGER: Duration = Duration::from_millis(100);
 
 /// A copy of this process that waits. It ends when this is dropped, and repairs if this process ends
@@ -71,7 +72,7 @@ fn wait(snapshot: &Snapshot, mut ended: PipeReader, sandbox: Option<BorrowedFd<'
         if let Some(sandbox) = sandbox {
             let _ = File::from(sandbox).read_to_end(&mut Vec::new());
         }
-        // There is no one left to tell. The last processes of the sandbox may outlive it for a moment.
+        // No one is left to tell.
         let _ = snapshot.repair();
         std::thread::sleep(LINGER);
         let _ = snapshot.repair();

@@ -343,3 +343,51 @@ fn remove(path: &Path) -> io::Result<()> {
         _ => Ok(()),
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
+
+    use super::super::paths::ConfinedPath;
+    use super::*;
+
+    #[test]
+    fn what_is_planted_is_removed_from_closed_folders() {
+        let top = tempfile::tempdir().unwrap();
+        let git = top.path().join(".git");
+        fs::create_dir(&git).unwrap();
+        let root = ConfinedPath { path: top.path().into(), reach: Reach::Write, is_folder: true };
+        let paths = ConfinedPaths {
+            there: vec![root],
+            unprotected: vec![git.join("commondir")],
+            without_links: vec![git.clone()],
+            without_new: BTreeMap::from([(top.path().into(), vec!["procfile*".to_owned()])]),
+            ..ConfinedPaths::default()
+        };
+        let snapshot = Snapshot::unprotected(&paths).unwrap();
+        let (link, new) = (git.join("logs/a"), top.path().join("Procfile.dev"));
+        fs::create_dir(git.join("logs")).unwrap();
+        std::os::unix::fs::symlink("/nowhere", &link).unwrap();
+        let planted = [git.join("commondir"), new];
+        planted.iter().for_each(|path| fs::write(path, "x").unwrap());
+        let mode = |folder: &Path, mode| fs::set_permissions(folder, Permissions::from_mode(mode));
+        for (folder, closed) in
+            [(git.join("logs"), 0), (git.clone(), 0o555), (top.path().into(), 0o555)]
+        {
+            mode(&folder, closed).unwrap();
+        }
+        // Root may do everything, whatever modes say; a thread without its rights may not.
+        let repaired = std::thread::spawn(move || {
+            let none = CapabilitySet::empty();
+            let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+            set_capabilities(None, sets).unwrap();
+            snapshot.repair()
+        });
+        assert_eq!(repaired.join().unwrap().unwrap().len(), 3);
+        assert!([&link].into_iter().chain(&planted).all(|path| path.symlink_metadata().is_err()));
+        let left = fs::metadata(top.path()).unwrap().permissions().mode() & 0o777;
+        assert_eq!(left, 0o555, "a folder keeps the mode that the program gave it");
+        mode(top.path(), 0o755).unwrap();
+        mode(&git, 0o755).unwrap();
+    }
+}

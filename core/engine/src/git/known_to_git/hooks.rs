@@ -4,7 +4,6 @@ use crate::git::{checkout, hardened};
 use onloop_effect::{Failure, FileKind, Io, OptionalExt, is_within};
 use onloop_permission::Context;
 use onloop_permission::paths::Places;
-use onloop_syntax::limits;
 
 /// The hooks that git runs, by githooks(5) of git 2.51.
 const HOOKS: &str = "applypatch-msg commit-msg fsmonitor-watchman p4-changelist \
@@ -66,10 +65,8 @@ pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
 /// The folder of `core.hooksPath`, absolute.
 async fn configured(io: &Io, root: &str) -> Result<Option<String>, Failure> {
     let words = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
-    let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
     // Without git nothing runs hooks.
-    let said = said.optional()?.unwrap_or_default();
-    let said = String::from_utf8_lossy(&said);
+    let said = hardened::text(io, root, &words).await.optional()?.unwrap_or_default();
     // The last value turns hooks off for this question.
     let folder = said.split_terminator('\0').rev().nth(1);
     Ok(folder.map(|folder| Places::new(root).absolute(folder)))

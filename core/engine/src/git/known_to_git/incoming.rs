@@ -5,7 +5,7 @@ use crate::git::hardened;
 use onloop_agents::confine::OF_AGENTS;
 use onloop_effect::{Io, is_within};
 use onloop_permission::{Context, Examined};
-use onloop_syntax::{limits, text};
+use onloop_syntax::text;
 use std::collections::BTreeSet;
 
 use super::remotes::{revisions, source};
@@ -61,16 +61,10 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     let above = OF_AGENTS.iter().filter_map(|path| Some(path.rsplit_once('/')?.0));
     let specs = protected.iter().copied().chain(above);
     let specs: BTreeSet<String> = specs.map(|path| format!(":(top,literal,icase){path}")).collect();
-    let says = async |words: &[&str], more: &BTreeSet<String>| {
-        let more = more.iter().map(String::as_str);
-        let words: Vec<&str> = words.iter().copied().chain(more).collect();
-        let said = hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
-        said.map(|said| String::from_utf8_lossy(&said).into_owned())
-    };
-    let all = BTreeSet::new();
+    let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
     // The questions below see the commits as they are; git takes those that stand for them.
     let replaced = ["for-each-ref", "--count=1", "--format=%(refname)", "refs/replace"];
-    if !says(&replaced, &all).await.is_ok_and(|refs| refs.is_empty()) {
+    if !hardened::text(io, root, &replaced).await.is_ok_and(|refs| refs.is_empty()) {
         return Some("git may take other commits for those named (`git replace`)".to_owned());
     }
     let named_before = commands.iter().filter(|command| NAMES.contains(&command.name.as_str()));
@@ -85,19 +79,7 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
             if word.contains("FETCH_HEAD") || word == "--all" {
                 return Some(format!("it is not known what `{name}` takes over"));
             }
-            // Behind a word that is no revision, git takes all for files. A tag hides a branch.
-            let branch = format!("refs/heads/{word}");
-            let mut ids = String::new();
-            for spelling in [word, &branch] {
-                let words = ["rev-parse", "--quiet", "--revs-only", spelling];
-                ids += &says(&words, &all).await.unwrap_or_default();
-            }
-            if ids.is_empty() {
-                let remote = format!("refs/remotes/*/{word}");
-                let words = ["for-each-ref", "--format=%(objectname)", remote.as_str()];
-                ids = says(&words, &all).await.unwrap_or_default();
-            }
-            found.extend(ids.lines().map(str::to_owned));
+            found.extend(commits(io, root, word).await.lines().map(str::to_owned));
         }
         let named: Vec<&str> = found.iter().map(String::as_str).collect();
         let named = if named.is_empty() { vec![default] } else { named };
@@ -109,12 +91,12 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         };
         for shown in shown {
             let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-            let changes = async |form, specs| {
+            let changes = async |form, specs: &[&str]| {
                 // A file of the checkout may have git look away from repositories inside.
                 let plain = [form, "-z", "--no-renames", "--ignore-submodules=dirty", "--"];
-                says(&[&*shown, &plain].concat(), specs).await
+                hardened::text(io, root, &[&*shown, &plain, specs].concat()).await
             };
-            let raw = changes("--raw", &all).await;
+            let raw = changes("--raw", &[]).await;
             let (raw, changed) = match (raw, changes("--name-status", &specs).await) {
                 (Ok(raw), Ok(changed)) => (raw, changed),
                 // Without an upstream, or files that git did not track, there is nothing to take.
@@ -137,6 +119,22 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         }
     }
     None
+}
+
+/// The commits that a word may name, one a line. Behind a word that is no revision, git takes all for files.
+async fn commits(io: &Io, root: &str, word: &str) -> String {
+    let mut found = String::new();
+    // A tag hides a branch.
+    for spelling in [word, &format!("refs/heads/{word}")] {
+        let words = ["rev-parse", "--quiet", "--revs-only", spelling];
+        found += &hardened::text(io, root, &words).await.unwrap_or_default();
+    }
+    if found.is_empty() {
+        let remote = format!("refs/remotes/*/{word}");
+        let words = ["for-each-ref", "--format=%(objectname)", remote.as_str()];
+        found = hardened::text(io, root, &words).await.unwrap_or_default();
+    }
+    found
 }
 
 /// Whether a change is one of a protected path, or may make one: by a link in the place of a folder above

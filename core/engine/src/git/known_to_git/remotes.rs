@@ -4,7 +4,7 @@ use crate::git::{checkout, hardened};
 use onloop_effect::{Failure, Io};
 use onloop_permission::expand::HOLE;
 use onloop_permission::{Class, Context, Examined, is_protected_branch, names_secret};
-use onloop_syntax::{limits, text};
+use onloop_syntax::text;
 
 /// Commands of git that contact a remote.
 const REACH: [&str; 3] = ["git push", "git fetch", "git pull"];
@@ -131,10 +131,8 @@ struct Place<'p> {
 impl Place<'_> {
     /// Lines that git answers; none where it refuses.
     async fn says(&self, words: &[&str]) -> Vec<String> {
-        let said =
-            hardened::says(self.io, self.folder, words, None, limits::HOOK_GIT_TIMEOUT_MS).await;
-        let said = said.unwrap_or_default();
-        String::from_utf8_lossy(&said).lines().map(text::one_line).collect()
+        let said = hardened::text(self.io, self.folder, words).await.unwrap_or_default();
+        said.lines().map(text::one_line).collect()
     }
 
     /// Without a remote of a name, git takes a folder of this name, and runs its hooks.
@@ -205,9 +203,7 @@ impl Place<'_> {
     async fn secret(&self, sources: &[&str], context: &Context) -> Result<Option<String>, Failure> {
         let words = FILES_OF_COMMITS.iter().chain(sources).copied().chain(["--"]);
         let words: Vec<&str> = words.collect();
-        let timeout = limits::HOOK_GIT_TIMEOUT_MS;
-        let said = hardened::says(self.io, self.folder, &words, None, timeout).await?;
-        let said = String::from_utf8_lossy(&said);
+        let said = hardened::text(self.io, self.folder, &words).await?;
         let root = context.places.root.as_deref().unwrap_or(self.folder);
         let is_secret = |path: &&str| names_secret(&format!("{root}/{path}"), context);
         Ok(said.split_terminator('\0').find(is_secret).map(text::one_line))

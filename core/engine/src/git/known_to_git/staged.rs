@@ -5,7 +5,6 @@ use crate::git::hardened::{self, STATUS};
 use crate::git::inner_repositories::{self, Inner};
 use onloop_effect::{Failure, FailureKind, Io};
 use onloop_permission::{Call, Context, Staging, Taken, names_secret, stagings};
-use onloop_syntax::limits;
 
 /// Adds to `context` the secrets that git would take with `call`. Whether there are any.
 ///
@@ -52,9 +51,7 @@ async fn taken(io: &Io, staging: &Staging) -> Result<Vec<(bool, String)>, Failur
     words.extend((staging.takes == Taken::Ignored).then_some("--ignored=traditional"));
     words.push("--");
     words.extend(staging.pathspecs.iter().map(String::as_str));
-    let said =
-        hardened::says(io, &staging.folder, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
-    let said = String::from_utf8_lossy(&said);
+    let said = hardened::text(io, &staging.folder, &words).await?;
     // Two letters and a space stand before each name: what the index has, and what the folder has. What
     // is gone is no secret any more.
     let is_taken = |line: &&str| match staging.takes {

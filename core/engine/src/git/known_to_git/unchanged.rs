@@ -51,10 +51,9 @@ async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
     };
     let ask = async |words: &[&str]| {
         let words: Vec<&str> = words.iter().copied().chain(["--", spec.as_str()]).collect();
-        hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await.ok()
+        hardened::text(io, root, &words).await.ok()
     };
     let Some(tracked) = ask(&TRACKED).await else { return false };
-    let tracked = String::from_utf8_lossy(&tracked);
     if !tracked.split('\0').filter(|line| !line.is_empty()).all(|line| plain_file(line).is_some()) {
         return false;
     }
@@ -78,10 +77,10 @@ async fn are_unchanged(io: &Io, root: &str, files: &BTreeSet<String>) -> bool {
             .chain(["--"])
             .chain(files)
             .collect();
-        hardened::says(io, root, &words, None, limits::HOOK_GIT_TIMEOUT_MS).await.ok()
+        hardened::text(io, root, &words).await.ok()
     };
     let Some(tracked) = ask(&TRACKED).await else { return false };
-    let tracked: BTreeSet<String> = String::from_utf8_lossy(&tracked)
+    let tracked: BTreeSet<String> = tracked
         .split('\0')
         .filter_map(plain_file)
         .map(|name| format!("{}/{name}", root.trim_end_matches('/')))
