@@ -304,9 +304,16 @@ fn a_deny_rule_sees_the_texts_of_an_input_without_escapes() {
                 deny: [{tool: mcp__db__*, pattern: 'drop[[:space:]]+table|name\":\"x'}]}\n";
     let sql = |text: &str| json!({ "sql": text });
     let inner = sql("drop\ntable x").to_string();
-    let calls = ["drop table x", "drop\ntable x", "drop\t\r\n table x", "{\"name\":\"x\"}", &inner]
-        .map(|text| ("mcp__db__query", sql(text), Deny));
-    assert_rules(yaml, &calls);
+    let calls = [
+        "drop table x",
+        "drop\ntable x",
+        "drop\t\r\n table x",
+        "drop\u{b}table x",
+        "{\"sql\": \"\\u0064rop table x\"}",
+        "{\"name\":\"x\"}",
+        &inner,
+    ];
+    assert_rules(yaml, &calls.map(|text| ("mcp__db__query", sql(text), Deny)));
     for text in ["SELECT 1", "SELECT\ndrop", "C:\\drop\\table"] {
         assert_rules(yaml, &[("mcp__db__query", sql(text), Allow)]);
     }

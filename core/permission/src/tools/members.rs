@@ -172,9 +172,15 @@ fn unescaped(json: &str) -> String {
     while let Some((before, escape)) = rest.split_once('\\') {
         plain.push_str(before);
         let escape = escape.trim_start_matches('\\');
-        let blank = escape.starts_with(['n', 'r', 't', 'f', 'b']);
-        plain.push_str(if blank { "\n" } else { "" });
-        rest = &escape[usize::from(blank)..];
+        let code =
+            escape.strip_prefix('u').and_then(|hex| u32::from_str_radix(hex.get(..4)?, 16).ok());
+        let (sign, length) = match code.and_then(char::from_u32) {
+            Some(sign) => (Some(sign), 5),
+            None if escape.starts_with(['n', 'r', 't', 'f', 'b']) => (Some('\n'), 1),
+            None => (None, 0),
+        };
+        plain.extend(sign);
+        rest = &escape[length..];
     }
     plain + rest
 }
