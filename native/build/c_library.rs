@@ -2,7 +2,7 @@
 //!
 //! A hook is one process for every tool call of an agent, and finding, mapping and binding
 //! shared libraries is a third of what starting one costs. Why not by a compiler option, and
-//! what it costs: `docs/decisions/0023-the-c-library-in-the-program.md`.
+//! what it costs: `docs/decisions/0079-programs-at-fixed-addresses.md`.
 
 use std::env;
 use std::fs;
@@ -24,10 +24,6 @@ const ARCHIVES: [(&str, &str); 4] = [
 /// What the standard library takes where it is there, which does not bring it out of an archive.
 /// Without these, starting another program copies the whole process first.
 const WANTED: [&str; 2] = ["gnu_get_libc_version", "posix_spawn_file_actions_addchdir_np"];
-
-/// The first version 2.x of glibc whose start-up code reads a packed table of relocations. An earlier
-/// one passes over it, and the program would not come as far as `main`.
-const FIRST_WITH_PACKED_TABLE: u32 = 36;
 
 /// Nothing where the program is better linked as usual: on another system, for another
 /// machine, and where the archives are not installed.
@@ -67,27 +63,13 @@ fn linked_in() -> Option<Vec<String>> {
     let folder = folder_of_archives(Path::new(&set("OUT_DIR")))?;
     let mut arguments = vec![
         format!("-L{}", folder.display()),
-        "-static-pie".to_owned(),
+        "-static".to_owned(),
+        // Otherwise half a megabyte of addresses is written at each start.
+        "-no-pie".to_owned(),
         "-Wl,--start-group,-lgcc_s,-lgcc,-lc,--end-group".to_owned(),
     ];
     arguments.extend(WANTED.iter().map(|name| format!("-Wl,--undefined={name}")));
-    if minor_version().is_some_and(|minor| minor >= FIRST_WITH_PACKED_TABLE) {
-        // Half a megabyte less to read at each start. Linkers that do not know the word pass over it.
-        arguments.push("-Wl,-z,pack-relative-relocs".to_owned());
-    }
     Some(arguments)
-}
-
-/// 36 where the archives are those of glibc 2.36.
-fn minor_version() -> Option<u32> {
-    let arguments = ["-E", "-dM", "-include", "features.h", "-x", "c", "/dev/null"];
-    let asked = Command::new(linker()).args(arguments).output().ok()?;
-    let text = String::from_utf8(asked.stdout).ok()?;
-    let value = |name: &str| {
-        let define = format!("#define {name} ");
-        text.lines().find_map(|line| line.strip_prefix(&define)?.trim().parse::<u32>().ok())
-    };
-    value("__GLIBC_MINOR__").filter(|_| value("__GLIBC__") == Some(2))
 }
 
 /// A folder in which only archives are found by the names that the compiler uses.
