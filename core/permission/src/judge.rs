@@ -400,6 +400,10 @@ impl<'c> Judge<'c> {
         let class = program.class;
         let runs = class == Class::Builds || class == Class::Runs;
         self.seen.built |= runs;
+        if class == Class::Builds && self.context.confines_builds && is_containable(&parsed) {
+            let reason = format!("`{name}` runs what the project's build files say");
+            self.add(Finding::containable(Rule::Program(name.to_owned()), reason));
+        }
         if runs {
             self.reaches_database(name, args);
         }

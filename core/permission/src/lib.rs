@@ -112,6 +112,9 @@ pub struct Context {
     /// Whether the call would run in a sandbox that may write the checkout, a temporary folder and
     /// caches, and hides what is private. What stays inside is then allowed.
     pub confined: bool,
+    /// Whether builds are confined as well, although the usual goals are allowed: the host can
+    /// confine a call.
+    pub confines_builds: bool,
 }
 
 impl Context {
@@ -126,6 +129,7 @@ impl Context {
             rules: Rules::default(),
             client: ClientRules::default(),
             confined: false,
+            confines_builds: false,
         }
     }
 

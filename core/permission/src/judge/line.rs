@@ -105,7 +105,10 @@ impl Judge<'_> {
 
     /// Contains the use of a file behind a command of git that may put a link in its place.
     pub(super) fn uses_file(&mut self) {
-        let updates = |command: &Examined| command.class == Some(Class::Updates);
+        let updates = |command: &Examined| {
+            command.name.starts_with("git ")
+                && matches!(command.class, Some(Class::Updates | Class::Changes))
+        };
         if self.commands.iter().any(updates) {
             let reason = "git may bring links in place of files that the line uses then";
             self.add(Finding::containable(Rule::HiddenCode, reason));

@@ -57,7 +57,8 @@ impl Judge<'_> {
     pub(super) fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
         let is_file =
             matches!(role, Role::Read | Role::Write | Role::Code | Role::List | Role::AtFile);
-        if is_file && arg.text != "-" && !parsed.name.starts_with("git ") {
+        let is_of_git = parsed.name.starts_with("git ") && role != Role::Write;
+        if is_file && arg.text != "-" && !is_of_git {
             self.uses_file();
         }
         if role == Role::Read && arg.text != "-" {

@@ -17,6 +17,12 @@ pub(super) enum Confined {
     Open(Ruling),
 }
 
+/// Whether a call of this host may run confined; whether this machine can confine is another question.
+pub(super) fn is_possible(hook_context: &HookContext) -> bool {
+    let plans = hook_context.mode == PermissionMode::Plan;
+    hook_context.host.rewrites() && !hook_context.confined && !plans
+}
+
 /// Confines the call where its effects stay inside a sandbox, the host takes another input and this
 /// machine can confine what runs in the folder. What the call loses is kept first.
 pub(super) async fn rewrite(
@@ -25,10 +31,10 @@ pub(super) async fn rewrite(
     mut context: Context,
     ruling: Ruling,
 ) -> Confined {
-    let plans = hook_context.mode == PermissionMode::Plan;
-    if !hook_context.host.rewrites() || hook_context.confined || plans {
+    if !is_possible(hook_context) {
         return Confined::Open(ruling);
     }
+    let unconfined = Context { confines_builds: false, ..context.clone() };
     let keeps = keep::place(hook_context, &context);
     let lost = losses(call, &context);
     let removes = !lost.removed.is_empty();
@@ -58,7 +64,11 @@ pub(super) async fn rewrite(
     };
     // A call that cannot run is worse than one that is asked about.
     let Ok(can) = Sandbox::attempt(&hook_context.io, &hook_context.cwd).await else {
-        return Confined::Open(ruling);
+        let plain = decide(call, &unconfined);
+        return Confined::Open(match plain.decision {
+            Decision::Allow => keep::before_allowed(hook_context, call, &unconfined, plain).await,
+            Decision::Ask | Decision::Deny => ruling,
+        });
     };
     if can.mechanism() != Some(Mechanism::Bubblewrap)
         && let Some((plain, _)) = contained(call, &context, &judged, program, settings)

@@ -324,6 +324,7 @@ async fn branched(hook_context: &HookContext, call: &Call) -> Context {
 async fn context(hook_context: &HookContext) -> Context {
     let mut context = hook_context.loaded.context();
     context.confined = hook_context.confined;
+    context.confines_builds = confined::is_possible(hook_context) && context.rules.may_confine();
     context.places.own_temporary.clone_from(&hook_context.temporary);
     workspace::place(&mut context.places, &hook_context.project, &hook_context.cwd);
     context.places.is_nested = hook_context.is_nested;
