@@ -46,7 +46,9 @@ impl<'p> OptionReader<'p> {
         let arg = &self.parsed.args[self.next];
         self.next += 1;
         let text = arg.text.as_str();
-        if arg.may_be_option() && !program.open && !self.ended {
+        // Behind an option's letters such a word may be a value and any number of operands.
+        let may_be_more = !program.open || text.starts_with('-');
+        if arg.may_be_option() && may_be_more && !self.ended {
             self.parsed.found.push(ArgFinding::PossibleOption(arg));
         }
         self.ended |= program.whole_names && !self.parsed.operands.is_empty();

@@ -14,27 +14,27 @@ pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let reads = rest.iter().take(2).take_while(|arg| !arg.text.starts_with('-')).any(|arg| {
         matches!(arg.text.as_str(), "view" | "list" | "checks" | "diff" | "status" | "search")
     });
-    if parsed.has(&["-R", "--repo"]) && !reads {
+    let repositories = parsed.values(&["-R", "--repo"]);
+    if !repositories.is_empty() && !reads {
         judge.ask(parsed, "writes to another repository");
     }
+    if repositories.iter().any(|arg| is_elsewhere(arg)) {
+        judge.ask(parsed, "asks a server that is not known");
+    }
+}
+
+/// Whether a repository may be on another server, which would get the token.
+fn is_elsewhere(arg: &Arg) -> bool {
+    let address = arg.text.split_once("://").map(|(_, rest)| rest);
+    let named = Some(arg.text.as_str()).filter(|text| text.matches('/').count() > 1);
+    let host = address.or(named);
+    arg.text.contains(HOLE) || host.is_some_and(|rest| !rest.starts_with("github.com/"))
 }
 
 /// gh with a filter, which can show the environment.
 pub(crate) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    // Another server would get the token.
-    let is_elsewhere = |arg: &&Arg| {
-        let address = arg.text.split_once("://").map(|(_, rest)| rest);
-        let named = Some(arg.text.as_str()).filter(|text| text.matches('/').count() > 1);
-        let host = address.or(named);
-        arg.text.contains(HOLE) || host.is_some_and(|rest| !rest.starts_with("github.com/"))
-    };
-    if parsed
-        .operands
-        .iter()
-        .copied()
-        .chain(parsed.values(&["-R", "--repo"]))
-        .any(|a| is_elsewhere(&a))
-    {
+    let repositories = parsed.values(&["-R", "--repo"]);
+    if parsed.operands.iter().copied().chain(repositories).any(is_elsewhere) {
         judge.ask(parsed, "asks a server that is not known");
     }
     for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {

@@ -330,13 +330,18 @@ pub(super) fn pattern_hits_secret(pattern: &str) -> bool {
         let wild = part.contains(['*', '?', '[']);
         let hits =
             |samples: &[&str]| samples.iter().any(|sample| matches(part, sample, Dots::Written));
-        // Without a star it is one name, of which some characters are left out.
         let is_folder = !is_last && (hits(FOLDERS) || hits(&SECRET_FOLDERS));
-        let names_one = !part.contains('*') && (hits(NAMES) || hits(HOME_SECRETS) || is_folder);
+        let names_one =
+            names_hidden_or_one(part) && (hits(NAMES) || hits(HOME_SECRETS) || is_folder);
         let plain = !part.starts_with('*') && hits(&PLAIN_SAMPLES);
         telling && wild && (hits(&SAMPLES) || plain || names_one || ending_hits_secret(part))
     };
     parts(pattern).is_none_or(|parts| parts.into_iter().any(names_secret))
+}
+
+/// Whether a pattern is meant for hidden files, or for one name of which some characters are left out.
+fn names_hidden_or_one(part: &str) -> bool {
+    part.starts_with('.') || !part.contains('*')
 }
 
 /// Whether a pattern whose stars match leading dots is meant for secrets. `*.json` is meant for
@@ -351,7 +356,9 @@ pub(super) fn glob_hits_secret(pattern: &str) -> bool {
         let names_dot =
             last.starts_with(['.', '[']) && last.contains('.') && last.contains(['*', '?']);
         let telling = names_dot || last.bytes().any(|b| b.is_ascii_alphabetic());
-        let is_sample = || telling && SAMPLES.iter().chain(&PLAIN_SAMPLES).any(hits);
+        let names_one = || names_hidden_or_one(last) && NAMES.iter().chain(HOME_SECRETS).any(hits);
+        let is_sample =
+            || telling && (SAMPLES.iter().chain(&PLAIN_SAMPLES).any(hits) || names_one());
         is_last && (ending_hits_secret(last) || is_sample())
     };
     !pattern.starts_with('!')

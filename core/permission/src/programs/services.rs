@@ -132,7 +132,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .any_options()
                 .options(&[makes_with("-backend-config -plugin-dir -from-module", Data, Runs)]),
             // Its own sub-commands write, or ask servers.
-            program("providers", Queries, "lists providers").operands(&[Refused]),
+            program("providers", Fetches, "asks where the state is, and lists providers")
+                .operands(&[Refused]),
             program("plan show output console", Reveals, "shows state, which holds secrets")
                 .any_options(),
         ])
