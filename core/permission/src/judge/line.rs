@@ -110,7 +110,7 @@ impl Judge<'_> {
                 && matches!(command.class, Some(Class::Updates | Class::Changes))
         };
         if self.commands.iter().any(updates) {
-            let reason = "git may bring links in place of files that the line uses then";
+            let reason = "git may bring links and settings that the line uses then";
             self.add(Finding::containable(Rule::HiddenCode, reason));
         }
     }

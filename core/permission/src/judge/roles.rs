@@ -57,8 +57,10 @@ impl Judge<'_> {
     pub(super) fn role(&mut self, arg: &Arg, role: Role, parsed: &ParsedArgs<'_>) {
         let is_file =
             matches!(role, Role::Read | Role::Write | Role::Code | Role::List | Role::AtFile);
-        let is_of_git = parsed.name.starts_with("git ") && role != Role::Write;
-        if is_file && arg.text != "-" && !is_of_git {
+        // Git itself does not follow links that are tracked.
+        let is_tracked = parsed.name.starts_with("git ")
+            && parsed.operands.iter().any(|operand| std::ptr::eq(*operand, arg));
+        if is_file && arg.text != "-" && !is_tracked {
             self.uses_file();
         }
         if role == Role::Read && arg.text != "-" {

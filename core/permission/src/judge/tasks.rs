@@ -310,6 +310,8 @@ pub(crate) fn npm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if *top != judge.places.cwd || judge.seen.lost || parsed.has(&FOLDERS) {
         judge.ask_held(parsed, "may read settings of a folder below the top of the checkout");
     }
+    // Those at the top may be what git brought.
+    judge.uses_file();
 }
 
 /// Interpreters: a sandbox holds what code does, wherever it stands, unless a name says that it leaves
