@@ -17,6 +17,8 @@ mod pull_requests;
 mod races;
 mod runs;
 mod safety;
+#[cfg(target_os = "linux")]
+mod sandboxed;
 mod sessions;
 mod turn;
 mod verb;

@@ -4,6 +4,7 @@ mod git;
 mod leaving;
 mod lines;
 mod rules;
+mod sandboxed;
 mod shells;
 mod tools;
 

@@ -1,0 +1,65 @@
+//! Lines that are harmless by their words, and run in a sandbox all the same.
+
+use super::*;
+
+#[test]
+fn files_that_a_line_uses_behind_a_change_of_the_tree_are_contained() {
+    for (line, allowed) in [
+        ("git switch -q a && cat d/k", false),
+        ("git merge -q a && tee d/k < README.md", false),
+        ("git merge -q a; git log > d/k", false),
+        ("git merge -q a && git commit -q -F - < d/k", false),
+        ("git mv d e && cat e/k", false),
+        ("git stash pop && wc -l d/k", false),
+        ("if git switch a; then head d/k; fi", false),
+        ("git checkout -b b a && cat d/k", false),
+        ("git checkout - && cat d/k", false),
+        ("git checkout main && echo x >> d/k", false),
+        ("git switch a && git diff --output=d/k", false),
+        ("git checkout -b b && cat d/k", true),
+        ("git switch a && npm ls", false),
+        ("git checkout -b b a; npm ls", false),
+        ("git switch a && git commit -F d/k", false),
+        ("git switch a && git grep -f d/k", false),
+        ("git switch a && git ls-files -X d/k", false),
+        ("git switch -c b a && git show --output=d/k HEAD", false),
+        ("git switch a && git add d/k && git rm d/l", true),
+        ("cat d/k && git switch a", true),
+        ("git switch a && git status && echo done 2> /dev/null", true),
+        ("git merge a > /dev/null && git push origin topic", true),
+        ("git status > out.txt && cat out.txt", true),
+    ] {
+        let context = Context { git_branch: Some("topic".to_owned()), ..Context::new("/srv/repo") };
+        let plain = decide(&Call::shell(line), &context).decision;
+        assert_eq!(plain == Decision::Allow, allowed, "{line}");
+        let context = Context { confined: true, ..context };
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn builds_are_contained_where_the_host_can_confine() {
+    let context = Context { confines_builds: true, ..Context::new("/srv/repo") };
+    let program = ["onloop".to_owned()];
+    let is_contained = |context: &Context, line: &str| {
+        let call = Call::shell(line);
+        contained(&call, context, &decide(&call, context), &program, &[]).is_some()
+    };
+    for line in
+        ["make test", "make -n all", "ninja -C out", "cmake --build out", "make build && ls"]
+    {
+        assert_eq!(
+            decide(&Call::shell(line), &Context::new("/srv/repo")).decision,
+            Decision::Allow
+        );
+        assert!(is_contained(&context, line), "{line}");
+    }
+    for line in ["make --version", "ls", "onloop step 2 start"] {
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+    let deploy = Call::shell("make deploy");
+    assert_eq!(decide(&deploy, &context).decision, Decision::Ask);
+    assert!(!is_contained(&context, "make deploy"));
+    let own = context.with_rules(Source::Local, "permissions:\n  allow: ['^make test']\n");
+    assert_eq!(decide(&Call::shell("make test"), &own).decision, Decision::Allow);
+}
