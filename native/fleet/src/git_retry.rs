@@ -47,9 +47,11 @@ impl Git for RetryingGit {
     fn git(&mut self, request: &GitRequest) -> Result<Outcome, Failure> {
         let is_away = |failure: &Failure| failure.kind == FailureKind::Closed;
         let outcome = retry(self.timeout, RETRY, is_away, || self.inner.git(request));
-        // Another person may fix a remote that is full or has moved, or change its rules.
-        let is_transient =
-            |failure: &Failure| is_away(failure) || (is_remote(request) && is_refusal(failure));
+        // Another person may fix a remote that is full or has moved, or change its rules. A command that was
+        // killed is like a crash, after which a run continues.
+        let is_transient = |failure: &Failure| {
+            is_away(failure) || failure.is_unknown() || (is_remote(request) && is_refusal(failure))
+        };
         if let Err(failure) = &outcome
             && is_transient(failure)
         {
@@ -64,8 +66,8 @@ fn is_remote(request: &GitRequest) -> bool {
 }
 
 fn is_refusal(failure: &Failure) -> bool {
-    use FailureKind::{Denied, Full, Other, Unknown};
-    matches!(failure.kind, Denied | Full | Other | Unknown)
+    use FailureKind::{Denied, Full, Other};
+    matches!(failure.kind, Denied | Full | Other)
 }
 
 #[cfg(test)]
@@ -107,5 +109,17 @@ mod tests {
         assert_eq!(asked(&[FailureKind::Conflict], long), (conflict, false));
         let denied = Err(FailureKind::Denied);
         assert_eq!(asked(&[FailureKind::Denied], long), (denied, true));
+    }
+
+    #[test]
+    fn a_killed_command_is_transient_and_a_refusal_of_this_machine_is_not() {
+        for (kind, expected) in [(FailureKind::Unknown, true), (FailureKind::Denied, false)] {
+            let transient = TransientFailure::default();
+            let inner = Box::new(Away(vec![kind]));
+            let mut git = RetryingGit::new(inner, transient.clone());
+            let outcome = git.git(&GitRequest::Head { cwd: "/shop".to_owned() });
+            assert_eq!(outcome.map_err(|failure| failure.kind), Err(kind));
+            assert_eq!(transient.get().is_some(), expected, "{kind:?}");
+        }
     }
 }
