@@ -182,7 +182,8 @@ const HISTORY: &[ProgramEntry] = &[
         ])
         .check(scripts::pattern_option),
     program("rev-parse", Reads, "answers questions about commits").operands(&[Object]).options(&[
-        takes("--default --prefix --git-path --resolve-git-dir", Data),
+        takes("--default --prefix --git-path", Data),
+        takes("--resolve-git-dir", Read),
         attached(
             "--short --abbrev-ref --disambiguate --branches --tags --remotes --glob --exclude \
              --since --after --until --before --show-object-format --path-format",

@@ -182,6 +182,7 @@ fn an_option_in_place_of_a_value_is_contained() {
             ("x=5; head -n$x a.txt", Decision::Allow),
             ("gh -R evil.example/o/r pr list", Decision::Ask),
             ("gh -R o/r pr list", Decision::Allow),
+            ("git rev-parse --resolve-git-dir ~/notes.txt", Decision::Ask),
             ("rg -g '.pgpas?' x", Decision::Deny),
             ("rg -g '.htpass*' x", Decision::Deny),
             ("cat .pgpas*", Decision::Deny),
