@@ -254,6 +254,8 @@ fn the_watch_sees_what_is_wrong() {
         ("cat < /dev/tcp/127.0.0.1/9", "it reaches AF_INET"),
         ("git checkout -f main", "it throws work away"),
         ("git stash", "it throws work away"),
+        ("git checkout links && cat link", "it shows home/notes.txt"),
+        ("X='1 .env'; head -n$X", "it shows repo/.env"),
     ];
     for (line, wrong) in sampled(2, lines) {
         let ran = place.run(line);

@@ -7,7 +7,9 @@ use std::process::{Command, Stdio};
 use onloop_core::permission::grammar::{Grammar, KnownOption, OptionValue, grammars};
 use onloop_tests::random::Random;
 
-use super::words::{AWK, FORGE, FORGE_OPTIONS, GIT, HELPFUL, JQ, SED, THERE, UNTOLD, WORDS};
+use super::words::{
+    AWK, BROUGHT, CHANGES, FORGE, FORGE_OPTIONS, GIT, HELPFUL, JQ, SED, THERE, UNTOLD, WORDS,
+};
 
 struct Program {
     name: String,
@@ -66,10 +68,29 @@ impl Vocabulary {
             4 => format!("{command} | {}", self.command(random)),
             5 => format!("{command} | xargs {}", self.command(random)),
             6 => format!("for f in {word} a.txt; do {command} \"$f\"; done"),
-            7 => format!("X={word}; {command} $X"),
+            7 => self.with_variable(random),
             8 => format!("find {word} -exec {command} {{}} +"),
+            9 => format!("{} && {command} {}", random.pick(CHANGES), random.pick(BROUGHT)),
             _ => command,
         }
+    }
+
+    /// A command with a variable, perhaps of several words, in one of its words or after them.
+    fn with_variable(&self, random: &mut Random) -> String {
+        let value = match random.chance(50) {
+            true => operand(random).to_owned(),
+            false => format!("{} {}", operand(random), random.pick(WORDS)),
+        };
+        let use_of = *random.pick(&["$X", "\"$X\"", "${X}", "${X#1 }", "${X:-a.txt}"]);
+        let command = self.command(random);
+        let mut words: Vec<&str> = command.split(' ').collect();
+        let at = 1 + random.below(words.len() as u64) as usize;
+        let changed = words.get(at).map(|word| format!("{word}{use_of}"));
+        match &changed {
+            Some(changed) => words[at] = changed,
+            None => words.push(use_of),
+        }
+        format!("X='{}'; {}", value.replace('\'', ""), words.join(" "))
     }
 
     /// A command from a table or from what a program says about itself.

@@ -141,7 +141,13 @@ impl Place {
         self.git(&[&who[..], &["commit", "--quiet", "-m", "Begin"]].concat());
         write("repo/a.txt", "alpha\nbeta\ngamma\ndelta\n");
         self.git(&[&who[..], &["commit", "--quiet", "-a", "-m", "Go on"]].concat());
-        self.git(&["checkout", "--quiet", "-b", "topic"]);
+        let link = |from, to| std::os::unix::fs::symlink(to, self.path(from)).unwrap();
+        self.git(&["checkout", "--quiet", "-b", "links"]);
+        link("repo/link", "../home/notes.txt");
+        link("repo/folder", "../home");
+        self.git(&["add", "link", "folder"]);
+        self.git(&[&who[..], &["commit", "--quiet", "-m", "Link"]].concat());
+        self.git(&["checkout", "--quiet", "-b", "topic", "main"]);
         self.git(&["clone", "--quiet", "--bare", ".", "../remote.git"]);
         self.git(&["remote", "add", "origin", "../remote.git"]);
         write("repo/src/lib.rs", WORK);

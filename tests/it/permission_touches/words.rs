@@ -17,6 +17,32 @@ pub(super) const THERE: &[&str] = &[
     "3",
 ];
 
+/// Commands that bring files of another branch, which has links to what lies outside.
+pub(super) const CHANGES: &[&str] = &[
+    "git switch links",
+    "git checkout links",
+    "git checkout -b new links",
+    "git checkout links -- .",
+    "git checkout links link",
+    "git restore -s links link",
+    "git restore --source=links -SW .",
+    "git merge links",
+    "git merge --no-ff -m x links",
+    "git cherry-pick links",
+    "git pull origin links",
+    "git rebase links",
+    "git checkout-index -a",
+    "git read-tree -m -u links",
+    "git stash apply",
+    "git reset --keep links",
+    "git fetch origin",
+    "git add .",
+    "git branch x links",
+];
+
+/// What they bring.
+pub(super) const BROUGHT: &[&str] = &["link", "folder/notes.txt", "folder", "a.txt", "*"];
+
 /// Operands and values of options. A blank makes two words.
 pub(super) const WORDS: &[&str] = &[
     "a.txt",
