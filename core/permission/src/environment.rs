@@ -254,13 +254,22 @@ fn names_server(name: &str, value: &str) -> bool {
 }
 
 /// Whether a variable that names a zone, a language or a terminal names a file outside of the system's
-/// folder of these.
-fn names_file(name: &str, value: &Arg) -> bool {
-    let names_data = matches!(name, "TZ" | "LANG" | "LANGUAGE" | "TERM") || name.starts_with("LC_");
-    let is_file = |value: &str| {
-        value.starts_with(['/', ':', '~']) || value.split(['/', ':']).any(|part| part == "..")
+/// folder of these, or a character set in which a backslash may be the second half of a character: the
+/// shell reads what follows in it.
+fn is_no_plain_locale(name: &str, value: &Arg) -> bool {
+    let names_set = name == "LANG" || name.starts_with("LC_");
+    let names_data = names_set || matches!(name, "TZ" | "LANGUAGE" | "TERM");
+    let is_odd = |value: &str| {
+        let is_plain_set = matches!(value, "" | "C" | "POSIX")
+            || value.split_once('.').is_some_and(|(_, set)| {
+                let set = set.split('@').next().unwrap_or(set);
+                set.eq_ignore_ascii_case("utf-8") || set.eq_ignore_ascii_case("utf8")
+            });
+        value.starts_with(['/', ':', '~'])
+            || value.split(['/', ':']).any(|part| part == "..")
+            || names_set && !is_plain_set
     };
-    names_data && value.known().is_none_or(is_file)
+    names_data && value.known().is_none_or(is_odd)
 }
 
 /// Judges setting `name` to `value`; `None` when it is harmless.
@@ -284,8 +293,9 @@ pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
             let reason = format!("`{name}` names a server that others use");
             Some(Finding::ask(Rule::Environment, reason).for_good())
         }
-        Effect::Harmless if names_file(name, value) => {
-            let reason = format!("`{name}` may name a file that programs read");
+        Effect::Harmless if is_no_plain_locale(name, value) => {
+            let reason =
+                format!("`{name}` may name a file that programs read, or another character set");
             Some(Finding::containable(Rule::Environment, reason))
         }
         Effect::Harmless => None,

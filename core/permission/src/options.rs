@@ -237,7 +237,7 @@ impl<'p> OptionReader<'p> {
             let found = self.parsed.program.option(first);
             if let Some((flag, name)) = found.filter(|(flag, _)| flag.takes != Takes::Nothing) {
                 let value = part(arg, &text[first.len()..]);
-                self.attached(arg, flag, &value);
+                self.attached(arg, flag, name, &value);
                 self.flagged(flag, name, Some(value));
             } else if first.ends_with([HOLE, '*', '?', '[']) && arg.known().is_none() {
                 self.shifts = true;
@@ -262,7 +262,7 @@ impl<'p> OptionReader<'p> {
                 Takes::Value(_) | Takes::Attached(_) | Takes::NamedValue(_) => {
                     let value = (!rest.is_empty()).then(|| part(arg, rest));
                     if let Some(value) = &value {
-                        self.attached(arg, flag, value);
+                        self.attached(arg, flag, full, value);
                     }
                     return self.flagged(flag, full, value);
                 }
@@ -271,8 +271,17 @@ impl<'p> OptionReader<'p> {
     }
 
     /// Notes a value behind the letter of its option that may turn out empty: the option takes the next
-    /// word then, and what follows is read otherwise.
-    fn attached(&mut self, arg: &'p Arg, flag: &Flag, value: &Arg) {
+    /// word then, and what follows is read otherwise. And one behind `=`, which some programs take as
+    /// the beginning of the value, others not.
+    fn attached(&mut self, arg: &'p Arg, flag: &Flag, name: &'static str, value: &Arg) {
+        if let (Some(behind), Takes::Value(role) | Takes::Attached(role) | Takes::NamedValue(role)) =
+            (value.text.strip_prefix('='), flag.takes)
+            && is_judged(role)
+            && !behind.is_empty()
+        {
+            self.parsed.found.push(ArgFinding::Value(self.parsed.seen.len(), role));
+            self.parsed.seen.push(Seen { name, value: Some(part(arg, behind)) });
+        }
         let takes_next = matches!(flag.takes, Takes::Value(_) | Takes::NamedValue(_));
         if takes_next && self.next < self.parsed.args.len() && may_be_empty(value) {
             self.shifts = true;

@@ -161,6 +161,9 @@ fn a_zone_or_a_language_is_a_name_and_not_a_file() {
         &[
             ("TZ=Europe/Berlin date", Decision::Allow),
             ("LC_ALL=C.UTF-8 sort a.txt", Decision::Allow),
+            ("LANG=de_DE.utf8@euro; sort a.txt", Decision::Allow),
+            ("LC_ALL=zh_CN.GBK\necho x", Decision::Ask),
+            ("LANG=zh_TW; echo x", Decision::Ask),
             ("LANGUAGE=de:en ls", Decision::Allow),
             ("TZ=~/.netrc date", Decision::Ask),
             ("TZ=:/etc/x date", Decision::Ask),

@@ -60,21 +60,59 @@ impl Reader<'_> {
     }
 
     /// Moves past the next unescaped `delimiter`. Implementations of sed disagree on delimiters in
-    /// brackets, so those are not accepted.
+    /// brackets and on escapes that stand for a bracket or for a character before one, so those are
+    /// not accepted.
     fn until(&mut self, delimiter: u8) -> Option<()> {
-        if delimiter == b'\\' {
+        if matches!(delimiter, b'\\' | b'[' | b']') {
             return None;
         }
-        let mut bracket = false;
         loop {
             let byte = self.peek()?;
             self.at += 1;
             match byte {
-                b'\\' => self.at += 1,
-                byte if byte == delimiter && bracket => return None,
+                b'\\' => self.escaped()?,
                 byte if byte == delimiter => return Some(()),
-                b'[' => bracket = true,
-                b']' => bracket = false,
+                b'[' => self.bracket(delimiter)?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Moves past the character behind a backslash.
+    fn escaped(&mut self) -> Option<()> {
+        let is_plain = match self.peek()? {
+            b'c' | b'd' | b'o' => false,
+            b'x' => !matches!(self.bytes.get(self.at + 1), Some(b'5')),
+            _ => true,
+        };
+        self.at += 1;
+        is_plain.then_some(())
+    }
+
+    /// Moves past the end of a list in brackets. A `]` in front belongs to the list.
+    fn bracket(&mut self, delimiter: u8) -> Option<()> {
+        if self.peek() == Some(b'^') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b']') {
+            return None;
+        }
+        loop {
+            let byte = self.peek().filter(|&byte| byte != delimiter)?;
+            self.at += 1;
+            match byte {
+                b']' => return Some(()),
+                b'\\' if matches!(self.peek(), Some(b'[' | b']')) => return None,
+                b'\\' => self.escaped()?,
+                b'[' if matches!(self.peek(), Some(b':' | b'.' | b'=')) => {
+                    let rest = &self.bytes[self.at + 1..];
+                    let letters = rest.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+                    let is_class = self.peek() == Some(b':') && rest[letters..].starts_with(b":]");
+                    if !is_class || delimiter == b':' || delimiter.is_ascii_alphabetic() {
+                        return None;
+                    }
+                    self.at += letters + 3;
+                }
                 _ => {}
             }
         }
