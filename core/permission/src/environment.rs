@@ -239,6 +239,12 @@ pub(super) fn is_unknown(name: &str) -> bool {
     effect(name, Scope::Program) != Effect::Harmless
 }
 
+/// Whether the shell and git find by a variable of this name what the person has set up, such as hooks, so
+/// that taking it away is a change as well.
+pub(super) fn leads_to_setup(name: &str) -> bool {
+    ["PATH", "HOME", "XDG_", "GIT_"].iter().any(|start| name.starts_with(start))
+}
+
 /// Whether a value makes programs work on a server that others use.
 fn names_server(name: &str, value: &str) -> bool {
     const PARTS: [&str; 7] = ["PG", "MYSQL", "POSTGRES", "DB_", "DATABASE", "REDIS", "MONGO"];

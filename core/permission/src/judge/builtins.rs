@@ -2,7 +2,7 @@
 
 use super::Judge;
 use super::entry::ParsedArgs;
-use crate::environment::Scope;
+use crate::environment::{Scope, leads_to_setup};
 use crate::expand::{Arg, Shape};
 use crate::verdict::Decision;
 
@@ -173,8 +173,7 @@ pub(crate) fn plain_names(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         if operand.known().is_none() || !(is_name(text) || (parsed.name == "getopts" && option)) {
             judge.ask(parsed, "evaluates the name of a variable");
         } else {
-            // Without a search path, the shell runs what is in the folder.
-            let keeps = parsed.name == "unset" && !matches!(text, "PATH" | "HOME");
+            let keeps = parsed.name == "unset" && !leads_to_setup(text);
             let finding = judge.variable(text, &Arg::unknown(Shape::Holes), Scope::Shell);
             judge.consider(finding.filter(|_| !keeps));
         }

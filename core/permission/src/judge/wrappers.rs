@@ -3,7 +3,7 @@
 use super::builtins::{self, behind_dashes};
 use super::entry::{ParsedArgs, Role, lists};
 use super::{Judge, files, tasks};
-use crate::environment::Scope;
+use crate::environment::{Scope, leads_to_setup};
 use crate::expand::{Arg, Shape};
 use crate::paths::{Access, PathClass};
 use crate::programs::Class;
@@ -65,17 +65,23 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut args = parsed.args;
     while let [first, rest @ ..] = args {
         match first.text.as_str() {
-            "-" | "-i" | "--ignore-environment" | "-0" | "--null" | "-v" | "--debug" => args = rest,
+            "-0" | "--null" | "-v" | "--debug" => args = rest,
+            "-" | "-i" | "--ignore-environment" => {
+                without(judge, "HOME");
+                args = rest;
+            }
             "--" => {
                 args = rest;
                 break;
             }
             "-u" | "--unset" => {
                 pattern_value(judge, parsed, rest);
+                without(judge, rest.first().map_or("", |name| &name.text));
                 args = rest.get(1..).unwrap_or_default();
             }
             text if text.starts_with("--unset=") || (text.starts_with("-u") && text.len() > 2) => {
                 unknown_value(judge, parsed, first);
+                without(judge, text.strip_prefix("--unset=").unwrap_or(&text[2..]));
                 args = rest;
             }
             "-S" | "--split-string" | "-C" | "--chdir" | "-P" | "-a" => {
@@ -108,6 +114,13 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     let stdin = judge.standard.take();
     judge.command(args, stdin.as_ref());
+}
+
+/// Judges that programs run without a variable.
+fn without(judge: &mut Judge<'_>, name: &str) {
+    if leads_to_setup(name) {
+        judge.assignment(name, &Arg::unknown(Shape::Holes), Scope::Program);
+    }
 }
 
 /// Asks about an option's value, the first of `rest`, that may become several words: the second of them would be

@@ -323,6 +323,11 @@ fn what_the_shell_looks_up_and_how_it_splits_is_not_changed() {
         &[
             ("unset PATH; ls", Decision::Ask),
             ("unset -v PATH && ls", Decision::Ask),
+            ("unset GIT_CONFIG_GLOBAL; git commit -m x", Decision::Ask),
+            ("env -u HOME git commit -m x", Decision::Ask),
+            ("env --unset=XDG_CONFIG_HOME git commit -m x", Decision::Ask),
+            ("env -i git commit -m x", Decision::Ask),
+            ("env -u CI cat a.txt", Decision::Allow),
             ("f() { local PATH; ls; }; f", Decision::Ask),
             ("exec {PATH}<README.md; ls", Decision::Ask),
             (": {PATH}<README.md; ls", Decision::Ask),
