@@ -88,10 +88,10 @@ impl<'p> OptionReader<'p> {
         self.further_names(arg);
     }
 
-    /// A pattern stands for any number of words, so that those behind the first are further operands,
-    /// and so is what follows it.
+    /// A pattern or what is split stands for any number of words, so that those behind the first are
+    /// further operands, and so is what follows it.
     fn further_names(&mut self, arg: &'p Arg) {
-        self.shifts |= arg.shape == Shape::Pattern;
+        self.shifts |= matches!(arg.shape, Shape::Pattern | Shape::Splits);
         if !self.shifts {
             return;
         }

@@ -105,6 +105,7 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         else {
             break;
         };
+        pattern_value(judge, parsed, args);
         let value = Arg { shape: first.shape, ..Arg::exact(value) };
         judge.assignment(name, &value, Scope::Program);
         args = rest;
