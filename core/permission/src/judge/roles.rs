@@ -143,8 +143,8 @@ impl Judge<'_> {
         if arg.shape == Shape::Pattern {
             self.consider(self.places.judge(arg, Access::Read));
         }
-        let hidden_path = arg.text.split_once(':').is_some_and(|(_, path)| path.contains(HOLE));
-        if arg.opaque_start() || hidden_path {
+        // It may hold a colon and a path.
+        if arg.opaque_start() || arg.text.contains(HOLE) {
             self.add(Finding::ask(
                 Rule::Path(PathRule::Unknown),
                 "it shows a file that is not known",

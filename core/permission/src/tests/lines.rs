@@ -327,6 +327,8 @@ fn what_the_shell_looks_up_and_how_it_splits_is_not_changed() {
             ("env -u HOME git commit -m x", Decision::Ask),
             ("env --unset=XDG_CONFIG_HOME git commit -m x", Decision::Ask),
             ("env -i git commit -m x", Decision::Ask),
+            ("git show main\"$(echo :.env)\"", Decision::Ask),
+            ("git show HEAD~$n", Decision::Ask),
             ("env -u CI cat a.txt", Decision::Allow),
             ("f() { local PATH; ls; }; f", Decision::Ask),
             ("exec {PATH}<README.md; ls", Decision::Ask),

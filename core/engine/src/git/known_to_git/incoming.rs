@@ -4,6 +4,7 @@
 use crate::git::hardened;
 use onloop_agents::confine::OF_AGENTS;
 use onloop_effect::{Io, is_within};
+use onloop_permission::expand::HOLE;
 use onloop_permission::{Context, Examined};
 use onloop_syntax::text;
 use std::collections::BTreeSet;
@@ -76,7 +77,7 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         let mut found = BTreeSet::new();
         for word in own.iter().map(String::as_str).chain(named_before.iter().copied()) {
             // It may name several, of which git takes all and tells one.
-            if word.contains("FETCH_HEAD") || word == "--all" {
+            if word.contains("FETCH_HEAD") || word == "--all" || is_unclear(word, takes) {
                 return Some(format!("it is not known what `{name}` takes over"));
             }
             found.extend(commits(io, root, word).await.lines().map(str::to_owned));
@@ -119,6 +120,12 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         }
     }
     None
+}
+
+/// Whether the shell makes a revision of a word that nothing is known of. No name of a revision has the
+/// characters of a pattern in it.
+fn is_unclear(word: &str, takes: Takes) -> bool {
+    word.contains(HOLE) || takes != Takes::Index && word.contains(['*', '?', '['])
 }
 
 /// The commits that a word may name, one a line. Behind a word that is no revision, git takes all for files.
@@ -217,7 +224,11 @@ fn own_revisions(command: &Examined, takes: Takes) -> Vec<String> {
         };
         return named.flat_map(ends).collect();
     }
-    let operands = words.into_iter().filter(|word| *word == "-" || !word.starts_with('-'));
+    let mut is_message = false;
+    let operands = words.into_iter().filter(|word| {
+        let is_value = std::mem::replace(&mut is_message, *word == "-m");
+        !(is_value && word.contains(HOLE)) && (*word == "-" || !word.starts_with('-'))
+    });
     let revision = |word: &String| match word.as_str() {
         "-" => "@{-1}".to_owned(),
         digits if takes == Takes::Stash && digits.bytes().all(|b| b.is_ascii_digit()) => {
