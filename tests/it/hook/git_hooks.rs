@@ -1,7 +1,7 @@
 //! Hooks of git among the files of the checkout.
 
 use super::permission::tool;
-use super::{bash, calls};
+use super::{bash, calls, claude};
 use crate::workspace::Workspace;
 use serde_json::json;
 
@@ -132,9 +132,20 @@ fn git_resumes_and_contacts_nothing_that_was_prepared_in_the_sandbox() {
     for path in ["rebase-merge", "sequencer", "remotes", "MERGE_AUTOSTASH"] {
         assert!(!project.path(".git").join(path).exists(), "{path}");
     }
-    project.write(".git/remotes/upstream", "URL: ../evil\n");
-    for line in ["git push upstream issue-1", "git fetch upstream"] {
-        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    project.write("src/a", "");
+    for path in [".git/remotes/upstream", "upstream.git/HEAD", "upstream.bundle"] {
+        project.write(path, "URL: ../evil\n");
+        for line in ["git push upstream issue-1", "git fetch upstream"] {
+            assert_eq!(bash(&project, line).0, "ask", "{line} with {path}");
+            let call = json!({
+                "tool_name": "Bash", "tool_input": { "command": line }, "cwd": project.path("src"),
+            });
+            let said = claude(&project, "PreToolUse", call);
+            let decision = &said["hookSpecificOutput"]["permissionDecision"];
+            assert_eq!(decision, "ask", "{line} in a folder with {path}");
+        }
+        std::fs::remove_file(project.path(path)).unwrap();
+        let _ = std::fs::remove_dir(project.path("upstream.git"));
     }
 }
 

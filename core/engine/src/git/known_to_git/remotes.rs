@@ -135,7 +135,8 @@ impl Place<'_> {
         said.lines().map(text::one_line).collect()
     }
 
-    /// Without a remote of a name, git takes a folder of this name, and runs its hooks.
+    /// Without a remote of a name, git takes a folder of this name, and runs its hooks, or a bundle. It
+    /// looks in the top folder.
     async fn no_remote(&self, words: &[&str], makes_folders: bool) -> Option<String> {
         let named: Vec<&&str> = words.iter().filter(|word| REMOTES.contains(word)).collect();
         if named.is_empty() {
@@ -144,11 +145,13 @@ impl Place<'_> {
         let known = self.says(&["config", "--name-only", "--get-regexp", REMOTE_URLS]).await;
         let is_known = |name: &&&str| known.contains(&format!("remote.{name}.url"));
         let missing = named.into_iter().find(|name| !is_known(name))?;
-        let git = checkout::find(self.io, self.folder).await?.common_folder(self.io).await;
-        let taken = [self.folder, &format!("{git}/remotes"), &format!("{git}/branches")];
+        let found = checkout::find(self.io, self.folder).await?;
+        let (top, git) = (&found.root, found.common_folder(self.io).await);
         let mut is_there = makes_folders;
-        for folder in taken {
-            is_there |= self.io.stat(&format!("{folder}/{missing}")).await.is_ok();
+        for folder in [self.folder, top, &format!("{git}/remotes"), &format!("{git}/branches")] {
+            for ending in ["", ".git", ".bundle"] {
+                is_there |= self.io.stat(&format!("{folder}/{missing}{ending}")).await.is_ok();
+            }
         }
         is_there.then(|| {
             format!(
