@@ -4,7 +4,7 @@ mod awk;
 mod sed;
 
 use super::Judge;
-use super::entry::ParsedArgs;
+use super::entry::{ParsedArgs, is_number};
 use crate::expand::Arg;
 use crate::paths::Access;
 
@@ -24,6 +24,11 @@ pub(crate) fn pattern_option(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// jq: filters that read the environment or other files.
 pub(crate) fn jq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    // It takes a negative number for its filter.
+    let is_negative = |arg: &Arg| arg.text.strip_prefix('-').is_some_and(is_number);
+    if parsed.args.iter().any(is_negative) {
+        judge.ask(parsed, "has a filter in place of an option");
+    }
     query(judge, parsed, parsed.operands.first().copied(), |before, word| {
         // `.env` is a member of the input, unless the dot belongs to what stands before.
         let member = before.strip_suffix('.');

@@ -60,7 +60,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("-c --bytes -m --chars -l --lines -L --max-line-length -w --words --debug"),
         ])
         .operands(&[List]),
-    program("grep egrep fgrep zgrep zegrep zfgrep", Reads, "searches files for a pattern")
+    program("grep egrep fgrep", Reads, "searches files for a pattern")
         .options(&[
             takes("-e --regexp", Text),
             takes("-f --file --exclude-from", Read),
