@@ -356,7 +356,14 @@ pub(super) fn glob_hits_secret(pattern: &str) -> bool {
         let names_dot =
             last.starts_with(['.', '[']) && last.contains('.') && last.contains(['*', '?']);
         let telling = names_dot || last.bytes().any(|b| b.is_ascii_alphabetic());
-        let names_one = || names_hidden_or_one(last) && NAMES.iter().chain(HOME_SECRETS).any(hits);
+        let one = |is_it: &dyn Fn(&&str) -> bool| NAMES.iter().chain(HOME_SECRETS).any(is_it);
+        // The star in front may be the dot of a name and no more.
+        let dotted = last.strip_prefix('*').filter(|rest| names_hidden_or_one(rest));
+        let is_dotted = |sample: &&str| {
+            let rest = sample.strip_prefix('.').zip(dotted);
+            rest.is_some_and(|(name, pattern)| matches(pattern, name, Dots::Matched))
+        };
+        let names_one = || names_hidden_or_one(last) && one(&hits) || one(&is_dotted);
         let is_sample =
             || telling && (SAMPLES.iter().chain(&PLAIN_SAMPLES).any(hits) || names_one());
         is_last && (ending_hits_secret(last) || is_sample())
