@@ -7,6 +7,7 @@ use onloop_core::{limits, workflow};
 use proptest::prelude::*;
 
 use crate::rounds::sampled;
+use crate::workspace::Workspace;
 
 const FRONT: &str = "---\nintent: a\nsuccess_criteria: b\nrisk_level: low\n---\n";
 
@@ -369,4 +370,15 @@ proptest! {
             prop_assert_eq!(now.map(|now| now.ticked), Some(true));
         }
     }
+}
+
+/// What is said about a file quotes it.
+#[test]
+#[cfg(unix)]
+fn a_link_that_is_named_like_a_workflow_is_not_looked_into() {
+    let project = Workspace::plain();
+    project.write("../home/.netrc", "password of a person\n");
+    std::os::unix::fs::symlink("../home/.netrc", project.path("hotl-workflow-x.md")).unwrap();
+    let run = project.onloop(&["lint"]).expect_exit(2);
+    assert!(run.stderr.contains("no workflow file was found here"), "{}", run.stderr);
 }

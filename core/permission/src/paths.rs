@@ -518,21 +518,17 @@ pub fn runs_by_itself(inside: &str) -> bool {
     automation().any(|entry| begins_with(&inside, entry)) || places::runs_by_ending(&inside)
 }
 
-/// Whether a path below the top of a checkout configures agents, and no run of onloop writes it.
+/// Whether a path below the top of a checkout configures agents, or steers a run.
 pub fn configures_agents(inside: &str) -> bool {
     let inside = inside.to_lowercase();
-    controls().any(|entry| begins_with(&inside, entry))
+    CONTROL.iter().any(|entry| begins_with(&inside, entry))
 }
 
 /// Whether paths of these two kinds may lie in a folder below the top of a checkout.
 pub fn may_hold_guarded(folder: &str) -> bool {
     let folder = folder.to_lowercase();
     let is_in = |entry: &str| entry.strip_prefix(&folder).is_some_and(|rest| rest.starts_with('/'));
-    automation().chain(controls()).any(is_in)
-}
-
-fn controls() -> impl Iterator<Item = &'static str> {
-    CONTROL.iter().copied().filter(|entry| !entry.starts_with(".ai/"))
+    automation().chain(CONTROL.iter().copied()).any(is_in)
 }
 
 /// Whether a path in the folder of git is its settings, or that folder itself.

@@ -288,6 +288,28 @@ fn undo_names_what_it_cannot_do() {
     assert!(!project.path("../outside/new").exists());
 }
 
+/// A line in the sandbox can forge a kept state.
+#[test]
+fn what_runs_by_itself_comes_back_only_by_its_name() {
+    let project = project();
+    run(&project, "rm notes d.log");
+    let forge = "set -e
+        last=$(git for-each-ref --format='%(refname)' refs/onloop/sessions/s1 | tail -n 1)
+        export GIT_INDEX_FILE=.git/forged
+        git read-tree $last
+        file=$(git show $last:kept.json | sed 's/\"notes\"/\".envrc\"/' | git hash-object -w --stdin)
+        git update-index --cacheinfo 100644,$file,kept.json
+        git update-ref $last $(git commit-tree -m x $(git write-tree))";
+    assert!(project.command_at(".", "bash").args(["-c", forge]).status().unwrap().success());
+    assert!(list(&project)[0].1.contains(&".envrc".to_owned()));
+    let refused = undo(&project, &["s1", "1"]).expect_exit(4);
+    assert!(refused.stderr.contains("not brought back: .envrc"), "{}", refused.stderr);
+    assert!(!project.path(".envrc").exists());
+    assert_eq!(project.read("d.log"), "hours of work\n");
+    undo(&project, &["s1", ".envrc"]).expect_exit(0);
+    assert_eq!(project.read(".envrc"), "hours of work\n");
+}
+
 #[test]
 fn an_agent_does_not_undo_by_itself() {
     let project = project();

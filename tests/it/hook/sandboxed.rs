@@ -64,3 +64,13 @@ fn links_that_git_brings_lead_nowhere() {
         project.git_says(&["reset", "-q", "--hard"]);
     }
 }
+
+#[test]
+fn a_pause_of_a_person_stays() {
+    let project = Workspace::git();
+    project.write(".ai/PAUSE.md", "later\n");
+    let line = "python3 -c 'import os; os.unlink(\".ai/PAUSE.md\")'";
+    let line = rewritten(&project, line).expect("it is rewritten");
+    assert!(!project.command_at(".", "bash").args(["-c", &line]).status().unwrap().success());
+    assert_eq!(project.read(".ai/PAUSE.md"), "later\n");
+}

@@ -130,12 +130,23 @@ async fn names_in(
     folder: &str,
     matches: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, CommandError> {
-    match io.list(folder).await.optional() {
-        Ok(names) => {
-            Ok(names.unwrap_or_default().into_iter().filter(|name| matches(name)).collect())
+    let names = match io.list(folder).await.optional() {
+        Ok(names) => names.unwrap_or_default(),
+        Err(failure) => {
+            return Err(CommandError::from(failure).context(format!("cannot list `{folder}`")));
         }
-        Err(failure) => Err(CommandError::from(failure).context(format!("cannot list `{folder}`"))),
+    };
+    let mut found = Vec::new();
+    for name in names.into_iter().filter(|name| matches(name)) {
+        // What is said about a file quotes it, and a link may lead to any other one.
+        let path = io.caller_path(&format!("{folder}/{name}"));
+        let real = io.canonical(&path).await;
+        let is_other = |real: String| !matches(real.rsplit('/').next().unwrap_or_default());
+        if !real.is_ok_and(is_other) {
+            found.push(name);
+        }
     }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use onloop_engine::session::kept_files::{
     Keeping, Kept, keep, kept_content, list, sessions, uncommitted,
 };
 use onloop_permission::Losses;
+use onloop_permission::paths::{configures_agents, runs_by_itself};
 use onloop_syntax::{limits, text};
 use serde_json::json;
 
@@ -67,8 +68,9 @@ pub async fn session_undo(io: &Io, args: &SessionUndoArgs) -> Result<Exit, Comma
         return Ok(Exit::Done);
     };
     demand_person(io, "undoing work").await?;
-    let wanted = wanted(io, root, &kept, what, &id)?;
-    bring_back(io, root, &id, wanted, args.force).await
+    let named = path_inside(io, root, what);
+    let wanted = wanted(&kept, what, &named, &id)?;
+    bring_back(io, root, &id, (wanted, &named), args.force).await
 }
 
 /// The only session with this id, or beginning of one, for which something is kept.
@@ -120,12 +122,18 @@ fn listed(kept: &[Kept], as_json: bool) -> String {
     out
 }
 
+/// A path on the command line, seen from the top of the checkout.
+fn path_inside(io: &Io, root: &str, what: &str) -> String {
+    let absolute = io.caller_path(what);
+    let inside = absolute.strip_prefix(root).and_then(|path| path.strip_prefix('/'));
+    inside.unwrap_or(what).trim_end_matches('/').to_owned()
+}
+
 /// The files that `what` names: those of a state by its number, or the newest kept content of a path.
 fn wanted<'k>(
-    io: &Io,
-    root: &str,
     kept: &'k [Kept],
     what: &str,
+    path: &str,
     id: &SessionId,
 ) -> Result<Vec<Wanted<'k>>, CommandError> {
     let all =
@@ -138,9 +146,6 @@ fn wanted<'k>(
                 .fix_by("list what is kept", list())
         });
     }
-    let absolute = io.caller_path(what);
-    let inside = absolute.strip_prefix(root).and_then(|path| path.strip_prefix('/'));
-    let path = inside.unwrap_or(what).trim_end_matches('/');
     let is_meant = |wanted: &Wanted<'_>| is_within(&wanted.file().path, path);
     let mut found: Vec<Wanted<'k>> = Vec::new();
     for wanted in kept.iter().rev().flat_map(all).filter(is_meant) {
@@ -159,7 +164,7 @@ async fn bring_back(
     io: &Io,
     root: &str,
     id: &SessionId,
-    wanted: Vec<Wanted<'_>>,
+    (wanted, named): (Vec<Wanted<'_>>, &str),
     force: bool,
 ) -> Result<Exit, CommandError> {
     let mut differing = Vec::new();
@@ -180,6 +185,12 @@ async fn bring_back(
     for (wanted, bytes) in &differing {
         let file = wanted.file();
         let shown = text::one_line(&file.path);
+        // A line in the sandbox can forge a kept state.
+        if (runs_by_itself(&file.path) || configures_agents(&file.path)) && file.path != named {
+            refused.push(shown);
+            why = "it runs by itself or configures agents: look at its content, and name it".into();
+            continue;
+        }
         if !force && newer.contains(&file.path) {
             left.push(shown);
             continue;
