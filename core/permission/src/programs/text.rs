@@ -77,8 +77,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                  -y --ignore-case --no-ignore-case -w --word-regexp -x --line-regexp -z \
                  --null-data -s --no-messages -v --invert-match -b --byte-offset -n \
                  --line-number --line-buffered -H --with-filename -h --no-filename -o \
-                 --only-matching -q --quiet --silent -a --text -I -r --recursive -R \
-                 --dereference-recursive -L --files-without-match -l --files-with-matches -c \
+                 --only-matching -q --quiet --silent -a --text -I -r --recursive -L \
+                 --files-without-match -l --files-with-matches -c \
                  --count -T --initial-tab -Z --null --no-group-separator -U --binary -u \
                  --unix-byte-offsets",
             ),
@@ -119,9 +119,9 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                  --no-mmap --no-unicode --unicode --auto-hybrid-regex --glob-case-insensitive \
                  --ignore-file-case-insensitive --include-zero --max-columns-preview \
                  --no-context-separator --no-require-git --require-git --no-pre --print0 \
-                 --pcre2-version --stop-on-nonmatch -L",
+                 --pcre2-version --stop-on-nonmatch",
             ),
-            plain("--follow --no-follow --no-encoding --no-fixed-strings --no-multiline"),
+            plain("--no-follow --no-encoding --no-fixed-strings --no-multiline"),
         ])
         .operands(&[Data, Read])
         .check(scripts::pattern_option),
