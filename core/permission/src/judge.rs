@@ -57,6 +57,10 @@ pub(super) struct Judge<'c> {
     staged: Vec<Staging>,
 }
 
+/// Programs that print their version without a look at the project. Sources: their manuals; not cargo,
+/// rustc and python, which rustup and pyenv may take as a file of the project says.
+const SAY_VERSION: [&str; 4] = ["deno", "node", "npm", "uv"];
+
 /// One command as it was understood, for explanations and for tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
@@ -377,9 +381,9 @@ impl<'c> Judge<'c> {
             && program.class.decision() != Decision::Deny
         {
             self.commands[at].class = Some(Class::Prints);
-            // Programs that do more than read load the project, or are files of it, or are stand-ins for
-            // a version that a file of the project names.
-            if !program.class.is_allowed() {
+            // Programs that do more than read load the project, or are files of it.
+            let says_version = only.known() == Some("--version") && SAY_VERSION.contains(&name);
+            if !program.class.is_allowed() && !says_version {
                 let reason = format!("`{name}` may load the project before it shows help");
                 self.add(Finding::containable(Rule::Program(name.to_owned()), reason));
             }
