@@ -230,7 +230,10 @@ impl Places {
         }
         let root = self.root.as_deref();
         if let Some(inside) = root.and_then(|root| below_any_case(&lower, root)) {
-            return inside_repository(inside);
+            let class = inside_repository(inside);
+            if class != PathClass::Repository || self.is_below_root(absolute) {
+                return class;
+            }
         }
         if self.in_own_temporary(&lower).is_some() {
             return PathClass::OwnTemporary;
@@ -296,8 +299,14 @@ impl Places {
 
     /// Whether a path is below the root of the repository.
     pub(super) fn is_inside(&self, path: &str) -> bool {
-        let lower = self.absolute(path).to_lowercase();
-        self.root.as_deref().is_some_and(|root| below_any_case(&lower, root).is_some())
+        self.is_below_root(&self.absolute(path))
+    }
+
+    /// Whether an absolute path is below the checkout in the letters of its own: where names in other
+    /// letters are others, they may be beside it. Clients write the letter of a drive in either case.
+    fn is_below_root(&self, absolute: &str) -> bool {
+        let root = self.root.as_deref().and_then(|root| root.get(1..));
+        absolute.get(1..).zip(root).is_some_and(|(path, root)| below(path, root).is_some())
     }
 
     /// The part of a path in lower case below the run's own temporary folder.

@@ -252,6 +252,11 @@ fn workflows_of_the_user_have_their_own_words() {
     prompt(&project, "/issue-to-impl 42");
     assert_eq!(state(&project, "s1")["issue_no"], 42);
     assert!(stop(&project, "a").unwrap().contains("Do issue-to-impl, time 1."));
+    // What a link leads to comes into no prompt.
+    project.write("../home/.netrc", "password of a person");
+    std::fs::remove_file(project.path("mine.md")).unwrap();
+    std::os::unix::fs::symlink("../home/.netrc", project.path("mine.md")).unwrap();
+    assert!(!stop(&project, "a").unwrap().contains("password"));
 }
 
 #[test]

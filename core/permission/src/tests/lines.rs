@@ -325,6 +325,8 @@ fn what_the_shell_looks_up_and_how_it_splits_is_not_changed() {
             ("unset -v PATH && ls", Decision::Ask),
             ("unset GIT_CONFIG_GLOBAL; git commit -m x", Decision::Ask),
             ("env -u HOME git commit -m x", Decision::Ask),
+            ("echo x > /srv/REPO/a.txt", Decision::Deny),
+            ("echo x > /srv/REPO/.git/config", Decision::Deny),
             ("env --unset=XDG_CONFIG_HOME git commit -m x", Decision::Ask),
             ("env -i git commit -m x", Decision::Ask),
             ("git show main\"$(echo :.env)\"", Decision::Ask),

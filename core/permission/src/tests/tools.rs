@@ -172,6 +172,7 @@ fn what_a_host_strips_from_a_path_hides_nothing() {
         &[
             ("apply_patch", json!({ "input": patch }), Deny),
             ("write_to_file", json!({ "path": "@p:.git/hooks/x", "content": "x" }), Deny),
+            ("write_to_file", json!({ "absolutePath": "/srv/repo/.git/hooks/x" }), Deny),
             ("read_file", json!({ "path": "@my app: .env" }), Deny),
             ("write_to_file", json!({ "path": "@p:src/a", "content": "x" }), Ask),
             ("Write", json!({ "file_path": " " }), Ask),

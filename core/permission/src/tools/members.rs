@@ -13,7 +13,9 @@ use crate::target::Target;
 use crate::verdict::{Decision, Finding, PathRule, Rule, Worst};
 
 /// Members that hold a path, as the tools of the clients name them.
-const PATH_KEYS: [&str; 15] = [
+const PATH_KEYS: [&str; 17] = [
+    "absolutePath",
+    "absolute_path",
     "file_path",
     "filePath",
     "path",

@@ -38,7 +38,16 @@ pub(super) async fn cached_plan(
 /// The user's own text for a workflow.
 pub(super) async fn template(context: &HookContext, workflow: &str) -> Option<String> {
     let own = context.loaded.config.workflows.iter().find(|own| own.name == workflow)?;
-    match context.io.read(&own.prompt_file, limits::SESSION_BYTES).await {
+    let real = context.io.canonical(&own.prompt_file).await.ok()?;
+    let project = context.io.canonical(&context.project).await.ok()?;
+    let inside = own.prompt_file.strip_prefix(&format!("{}/", context.project));
+    // The agent may put a link in the place of a file of its project.
+    if inside.is_some_and(|inside| real != format!("{project}/{inside}")) {
+        let why = format!("the prompt of `{workflow}` is not read: a link leads to it");
+        log::debug(context, &why).await;
+        return None;
+    }
+    match context.io.read(&real, limits::SESSION_BYTES).await {
         Ok((bytes, _)) => Some(text::printable(&String::from_utf8_lossy(&bytes))),
         Err(failure) => {
             log::debug(context, &format!("the prompt of `{workflow}`: {failure}")).await;
