@@ -401,6 +401,10 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     match code {
         Some(code) if !odd || code.known().is_none() => {
+            // Code on the standard input may read what follows it, and other shells have more to say.
+            if !options.takes_code || !(is_posix_only || parsed.name == "bash") {
+                judge.about(parsed, Decision::Ask, true, Class::Runs.sentence());
+            }
             judge.in_shell(is_posix_only, |judge| judge.code_argument(&code));
         }
         Some(_) => judge.ask(parsed, Class::Runs.sentence()),

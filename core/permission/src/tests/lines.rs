@@ -409,9 +409,9 @@ fn what_a_program_runs_is_the_line_that_it_gets() {
     assert_decisions(
         &Context::new("/srv/repo"),
         &[
-            ("bash <<< ls", Decision::Allow),
-            ("bash 0<<< ls", Decision::Allow),
-            ("bash <<'E' 2>&1\nls\nE", Decision::Allow),
+            ("bash <<< ls", Decision::Ask),
+            ("bash 0<<< ls", Decision::Ask),
+            ("bash <<'E' 2>&1\nls\nE", Decision::Ask),
             ("bash <<< ls < evil.sh", Decision::Ask),
             ("bash <<< ls 0< evil.sh", Decision::Ask),
             ("bash <<'E' < evil.sh\nls\nE", Decision::Ask),

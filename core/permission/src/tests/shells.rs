@@ -52,8 +52,8 @@ fn code_is_judged_whatever_options_of_the_shell_stand_before_it() {
             ("bash -euo pipefail -c ls", Decision::Allow),
             ("bash --norc -c ls", Decision::Allow),
             ("bash -c -- ls", Decision::Allow),
-            ("bash - <<< ls", Decision::Allow),
-            ("bash -s x <<< ls", Decision::Allow),
+            ("bash - <<< ls", Decision::Ask),
+            ("bash -s x <<< ls", Decision::Ask),
         ],
     );
     assert_decisions(
