@@ -322,6 +322,9 @@ fn malformed(tool: &str) -> Finding {
     Finding::ask(Rule::MalformedInput, format!("the input of `{tool}` is not as expected"))
 }
 
+/// Members in which hosts give a line of shell.
+const LINE_KEYS: [&str; 3] = ["command", "cmd", "script"];
+
 fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     let mut worst = Worst::default();
     let shown = onloop_syntax::text::one_line(tool);
@@ -330,7 +333,7 @@ fn unknown(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     // Whatever the tool does with them, a rule about the tool says nothing about secrets.
     members::judge_secrets(input, &[], judge);
     // A shell by another name must not hide what is forbidden.
-    if let Some(line) = input.get("command").and_then(Value::as_str) {
+    for line in LINE_KEYS.iter().filter_map(|key| input.get(*key)?.as_str()) {
         judge.guessed_code(line);
     }
 }
@@ -350,7 +353,7 @@ fn rules(tool: &str, targets: &[Target], found: Worst, judge: &mut Judge<'_>) {
 }
 
 fn shell(tool: &str, kind: Tool, input: &Value, judge: &mut Judge<'_>) {
-    let mut lines = ["command", "cmd", "script"].iter().filter_map(|key| input.get(*key));
+    let mut lines = LINE_KEYS.iter().filter_map(|key| input.get(*key));
     let line = lines.next();
     circumstances::judge(tool, input, judge);
     // Which of them the host runs is not known.

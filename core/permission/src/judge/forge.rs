@@ -28,7 +28,8 @@ fn is_elsewhere(arg: &Arg) -> bool {
     let address = arg.text.split_once("://").map(|(_, rest)| rest);
     let named = Some(arg.text.as_str()).filter(|text| text.matches('/').count() > 1);
     let host = address.or(named);
-    arg.text.contains(HOLE) || host.is_some_and(|rest| !rest.starts_with("github.com/"))
+    let is_elsewhere = |rest: &str| !rest.starts_with("github.com/");
+    arg.text.contains(HOLE) || arg.text.starts_with("git@") || host.is_some_and(is_elsewhere)
 }
 
 /// gh with a filter, which can show the environment.

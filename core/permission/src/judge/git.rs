@@ -34,6 +34,9 @@ pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
     }
     judge.git_folder(parsed);
+    if parsed.args.iter().any(|arg| arg.text.contains(":remotename")) {
+        judge.about(parsed, Decision::Ask, true, ADDRESSES);
+    }
     // An alias given on the command line is code.
     for value in parsed.values(&["-c"]) {
         if let Some((_, code)) = value.text.split_once("=!") {
@@ -401,8 +404,10 @@ pub(crate) fn clone(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Fetches, parsed);
 }
 
+const ADDRESSES: &str = "shows addresses, which may hold a password";
+
 /// Settings whose values are no secrets.
-const SHOWN_SETTINGS: [&str; 14] = [
+const SHOWN_SETTINGS: [&str; 13] = [
     "user.",
     "core.",
     "init.",
@@ -416,7 +421,6 @@ const SHOWN_SETTINGS: [&str; 14] = [
     "commit.",
     "tag.",
     "fetch.",
-    "remote.pushdefault",
 ];
 
 /// `git config`: shows a setting that holds no secret.
@@ -430,7 +434,8 @@ pub(crate) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     let shown = |key: &str| {
         let key = key.to_lowercase();
-        SHOWN_SETTINGS.iter().any(|known| key.starts_with(known))
+        // In place of its name a remote may have its address, with a password.
+        !key.ends_with("remote") && SHOWN_SETTINGS.iter().any(|known| key.starts_with(known))
     };
     if !matches!(rest, [key] if shown(key)) {
         judge.classified(Class::Reveals, parsed);
@@ -443,8 +448,7 @@ pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     match words.as_deref() {
         Some([]) => {}
         Some(["-v" | "--verbose"] | ["get-url", "origin" | "upstream"]) => {
-            let what = "shows addresses, which may hold a password";
-            judge.about(parsed, Decision::Ask, true, what);
+            judge.about(parsed, Decision::Ask, true, ADDRESSES);
         }
         _ => judge.classified(Class::Rewires, parsed),
     }

@@ -49,7 +49,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("eval", Wraps, "runs its arguments as a command").any_options().check(wrappers::eval),
     program("exec", Wraps, "replaces the shell by a command")
         // By the name that it is given, a program may do something else than its entry says.
-        .options(&[makes_with("-a", Data, Runs), plain("-c -l")])
+        .options(&[makes_with("-a", Data, Runs), makes("-c", Runs), plain("-l")])
         .operands(&[Command]),
     program("command builtin", Wraps, "runs a command without looking for functions")
         .options(&[plain("-p"), makes("-v -V", Prints)])

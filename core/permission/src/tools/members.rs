@@ -126,6 +126,7 @@ fn collect_names(value: &Value, key: &str, except: &[&str], found: &mut Vec<Arg>
         Value::Object(fields) => {
             for (key, value) in fields.iter().filter(|(key, _)| !except.contains(&key.as_str())) {
                 collect_names(value, key, except, found);
+                found.extend(file_in(key, false).map(Arg::exact));
             }
         }
         Value::Array(items) => {
@@ -138,7 +139,7 @@ fn collect_names(value: &Value, key: &str, except: &[&str], found: &mut Vec<Arg>
                 collect_names(&inner, key, except, found);
             }
             let is_path = names_files(key);
-            let is_line = matches!(key, "command" | "cmd");
+            let is_line = super::LINE_KEYS.contains(&key);
             let ends_word = |c: char| c.is_whitespace() || "\"'`;|&<>()=".contains(c);
             let words = text.split(ends_word).filter(|_| is_line);
             let names = words.filter_map(|word| file_in(word, false)).chain(file_in(text, is_path));
