@@ -100,6 +100,18 @@ fn a_contained_line_changes_no_hook() {
     assert_eq!(project.read(".husky/pre-commit"), "#!/bin/sh\n");
 }
 
+#[test]
+fn a_file_that_settings_of_git_include_is_protected_as_they_are() {
+    let project = Workspace::git();
+    project.write("tools/gitcfg", "");
+    assert_eq!(bash(&project, "echo x > tools/gitcfg").0, "allow");
+    project.git_says(&["config", "include.path", "../tools/gitcfg"]);
+    project.git_says(&["config", "includeIf.gitdir:/x/.path", "../tools/later"]);
+    for line in ["echo x > tools/gitcfg", "echo x > tools/later"] {
+        assert_eq!(bash(&project, line).0, "deny", "{line}");
+    }
+}
+
 /// Runs `script` as the sandbox lets it.
 #[cfg(target_os = "linux")]
 fn run_contained(project: &Workspace, script: &str) {

@@ -408,19 +408,8 @@ const ADDRESSES: &str = "shows addresses, which may hold a password";
 
 /// Settings whose values are no secrets.
 const SHOWN_SETTINGS: [&str; 13] = [
-    "user.",
-    "core.",
-    "init.",
-    "branch.",
-    "pull.",
-    "push.",
-    "merge.",
-    "rebase.",
-    "diff.",
-    "color.",
-    "commit.",
-    "tag.",
-    "fetch.",
+    "user.", "core.", "init.", "branch.", "pull.", "push.", "merge.", "rebase.", "diff.", "color.",
+    "commit.", "tag.", "fetch.",
 ];
 
 /// `git config`: shows a setting that holds no secret.

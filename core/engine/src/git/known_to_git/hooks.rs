@@ -1,4 +1,4 @@
-//! Files of the checkout that git runs as hooks.
+//! Files of the checkout that git runs as hooks, or that say what it runs.
 
 use crate::git::{checkout, hardened};
 use onloop_effect::{Failure, FileKind, Io, OptionalExt, is_within};
@@ -24,8 +24,8 @@ pub(super) async fn learn(io: &Io, context: &mut Context) -> Result<bool, Failur
     Ok(!context.places.git_hooks.is_empty())
 }
 
-/// The folder of `core.hooksPath` where it lies in the checkout at `root`, and files of the checkout that
-/// hooks are links to.
+/// The folder of `core.hooksPath` where it lies in the checkout at `root`, files of the checkout that hooks
+/// are links to, and those from which git takes settings.
 ///
 /// # Errors
 ///
@@ -33,10 +33,10 @@ pub(super) async fn learn(io: &Io, context: &mut Context) -> Result<bool, Failur
 pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     let Some(checkout) = checkout::own(io, root).await else { return Ok(Vec::new()) };
     checkout.demand_repository(io).await?;
-    let configured = configured(io, root).await?;
-    let folder = configured.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
+    let Configured { hooks, included: mut found } = configured(io, root).await?;
+    let folder = hooks.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
     let folder = io.canonical(&folder).await.unwrap_or(folder);
-    let mut found: Vec<String> = configured.into_iter().collect();
+    found.extend(hooks);
     // In the top of the checkout not everything is a hook.
     match folder == root {
         true => found.extend(HOOKS.split(' ').map(|name| format!("{root}/{name}"))),
@@ -62,12 +62,33 @@ pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// The folder of `core.hooksPath`, absolute.
-async fn configured(io: &Io, root: &str) -> Result<Option<String>, Failure> {
-    let words = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
+/// What settings of git name.
+#[derive(Default)]
+struct Configured {
+    /// The folder of `core.hooksPath`, absolute.
+    hooks: Option<String>,
+    /// Files with further settings, absolute.
+    included: Vec<String>,
+}
+
+async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
+    const NAMES: &str = r"^(core\.hookspath|include(if\..*)?\.path)$";
+    let words = ["config", "-z", "--show-origin", "--type=path", "--get-regexp", NAMES];
     // Without git nothing runs hooks.
     let said = hardened::text(io, root, &words).await.optional()?.unwrap_or_default();
-    // The last value turns hooks off for this question.
-    let folder = said.split_terminator('\0').rev().nth(1);
-    Ok(folder.map(|folder| Places::new(root).absolute(folder)))
+    let mut configured = Configured::default();
+    let mut fields = said.split_terminator('\0');
+    while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
+        // A setting on the command line turns hooks off for this question.
+        let Some(file) = origin.strip_prefix("file:") else { continue };
+        let Some((name, path)) = setting.split_once('\n') else { continue };
+        if name == "core.hookspath" {
+            configured.hooks = Some(Places::new(root).absolute(path));
+        } else {
+            let file = Places::new(root).absolute(file);
+            let folder = file.rsplit_once('/').map_or(root, |(folder, _)| folder);
+            configured.included.push(Places::new(folder).absolute(path));
+        }
+    }
+    Ok(configured)
 }
