@@ -44,19 +44,24 @@ impl Judge<'_> {
 
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
         let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
-        let leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
+        let mut leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
         // npm takes the beginning of a name: `npm publi`.
         let begins = |name: &&str| parsed.name == "npm" && name.starts_with(&word.text);
-        let mut shortened = false;
+        let mut is_beginning = false;
         for sub in parsed.program.every_subcommand() {
             for full in words(sub.names).filter(begins) {
-                shortened |= !sub.class.is_containable();
+                is_beginning = true;
+                leaves |= !sub.class.is_containable();
                 let command = ["npm", full].map(Arg::exact);
                 self.guessed_command(&[&command[..], behind].concat());
             }
         }
-        let containable = class.is_containable() && !leaves && !shortened;
-        self.about(parsed, class.decision(), containable, class.sentence());
+        let class = match (leaves, is_beginning) {
+            (true, _) => Class::Publishes,
+            (false, true) => parsed.program.class,
+            (false, false) => class,
+        };
+        self.classified(class, parsed);
         // Some run a program of the project: `yarn vercel`.
         if let Some(at) = parsed.rest.filter(|_| matches!(parsed.name, "yarn" | "pnpm" | "bun")) {
             self.forbidding(|judge| judge.runner(&parsed.args[at..]));

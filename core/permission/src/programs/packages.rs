@@ -95,15 +95,15 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
     .check(tasks::task),
     program("exec x dlx", Runs, "runs a package").any_options().check(tasks::runner),
     program("npm", Fetches, "asks the registry").any_options().subcommands(&[
-        program("audit info tag", Fetches, "asks the registry").any_options(),
-        program("publish login logout whoami", Publishes, "publishes packages").any_options(),
+        program("audit info", Fetches, "asks the registry").any_options(),
+        program("publish tag login logout whoami", Publishes, "publishes packages").any_options(),
     ]),
     npm("view info show outdated search doctor ping", Fetches, "asks the registry"),
     npm("version pack pkg set-script shrinkwrap", Changes, "changes the package"),
     npm("config get set cache store", Reveals, "shows or changes settings"),
     npm("link ln unlink global setup", Installs, "installs programs"),
     npm(
-        "publish unpublish deprecate undeprecate dist-tag owner access token login logout adduser \
+        "publish unpublish deprecate undeprecate dist-tag tag owner access token login logout adduser \
          team org star unstar hook profile whoami sbom",
         Publishes,
         "publishes packages",
@@ -116,6 +116,13 @@ const NPM_LISTS: &[ProgramEntry] = &[
         .check(tasks::npm),
     // A manual may include files, and a topic with a slash is a path.
     npm("help", Reads, "helps").operands(&[Word]).check(tasks::npm),
+    npm(
+        "install-test it install-ci-test cit sit clean-install install-clean ic ddp rb find-dupes \
+         approve-scripts deny-scripts install-scripts edit completion",
+        Runs,
+        "installs the packages of the project",
+    ),
+    npm("find diff stars bugs issues docs home repo help-search", Fetches, "asks the registry"),
 ];
 
 /// The others run the script of such a name, hooks that the workspace names (pnpm), or the program that
@@ -243,7 +250,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .more_subcommands(&[NPM_LISTS, NPM_COMMANDS])
         .alone()
         .check(tasks::npm)
-        .otherwise(Runs),
+        // It runs no script of such a name: an alias, or a command of a newer version.
+        .otherwise(Publishes),
     program("pnpm yarn bun", Runs, "manages packages")
         .more_options(NPM)
         .more_subcommands(&[OTHER_LISTS, NPM_COMMANDS])

@@ -86,3 +86,40 @@ fn what_leaves_the_machine_asks_however_it_is_called() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn a_command_of_npm_that_is_not_listed_leaves_the_machine() {
+    let lines = [
+        "npm distTag add x@1.0.0 evil",
+        "npm dist-tags add x@1.0.0 evil",
+        "npm author add bad x",
+        "npm auth add bad x",
+        "npm ogr set a b",
+        "npm add-user",
+        "npm dePrecate x@1.0.0 bad",
+        "npx npm distTag add x@1.0.0 evil",
+        "npx concurrently 'npm distTag add x@1.0.0 evil'",
+        "timeout 9 npm stage approve 123e4567 --otp=1",
+        "npm trust github x",
+        "npm --json true publish",
+        "yarn tag add x@1.0.0 evil",
+        "yarn npm tag add x@1.0.0 evil",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
+    let lines = [
+        "npm cit",
+        "npm clean-install",
+        "npm inst",
+        "npm r x",
+        "npm up",
+        "npm why x",
+        "npm diff --diff=x@1 --diff=x@2",
+        "npm repo",
+        "npm find-dupes",
+        "npm lint",
+        "pnpm -r test",
+        "pnpm typecheck:all",
+        "yarn why x",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
+}
