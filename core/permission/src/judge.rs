@@ -314,7 +314,9 @@ impl<'c> Judge<'c> {
         let Some(first) = args.first() else { return };
         if self.depth >= limits::SHELL_REREAD_DEPTH || self.commands.len() >= limits::SHELL_COMMANDS
         {
-            return self.add(Finding::ask(Rule::ShellSize, "there are too many commands"));
+            // What was only guessed asks as well.
+            let finding = Finding::ask(Rule::ShellSize, "there are too many commands");
+            return self.add(finding.for_good());
         }
         self.depth += 1;
         let at = self.commands.len();

@@ -3,7 +3,7 @@
 
 use super::expand::{Arg, HOLE, Shape};
 use super::judge::entry::{
-    ArgFinding, Flag, Others, ParsedArgs, ProgramEntry, Role, Seen, Takes, is_number, words,
+    ArgFinding, Flag, Others, ParsedArgs, ProgramEntry, Role, Seen, Takes, is_number, lists, words,
 };
 use super::programs::Class;
 use super::verdict::Decision;
@@ -21,9 +21,10 @@ pub(super) fn parse<'p>(
         seen: Vec::new(),
         operands: Vec::new(),
         rest: None,
+        other_starts: Vec::new(),
         found: Vec::new(),
     };
-    let mut reader = OptionReader { parsed, next: 0, ended: false, shifts: false };
+    let mut reader = OptionReader { parsed, next: 0, ended: false, shifts: false, may_take: false };
     while reader.next < args.len() && reader.parsed.rest.is_none() {
         reader.word();
     }
@@ -38,7 +39,12 @@ struct OptionReader<'p> {
     /// Whether what follows may be another operand than it seems: a pattern came before, or an option
     /// that may have taken a word.
     shifts: bool,
+    /// Whether the word before was an option without an entry, which may take the next word.
+    may_take: bool,
 }
+
+/// Options that take nothing in every program.
+const TAKE_NOTHING: &str = "-q --quiet --silent -v --verbose --debug -y --yes --json --help";
 
 impl<'p> OptionReader<'p> {
     fn word(&mut self) {
@@ -46,6 +52,8 @@ impl<'p> OptionReader<'p> {
         let arg = &self.parsed.args[self.next];
         self.next += 1;
         let text = arg.text.as_str();
+        // The first word of `cargo +nightly test` chooses the toolchain.
+        let may_be_taken = std::mem::take(&mut self.may_take) || text.starts_with('+');
         // Behind an option's letters such a word may be a value and any number of operands.
         let may_be_more = !program.open || text.starts_with('-');
         if arg.may_be_option() && may_be_more && !self.ended {
@@ -62,6 +70,9 @@ impl<'p> OptionReader<'p> {
             self.short(arg);
         } else {
             self.operand(arg);
+            if may_be_taken && self.parsed.rest.is_some() {
+                self.parsed.other_starts.push(self.next);
+            }
         }
     }
 
@@ -160,7 +171,13 @@ impl<'p> OptionReader<'p> {
                 self.parsed.rest = Some(self.next);
                 None
             }
-            Takes::Value(role) => value.or_else(|| self.next_value(role)),
+            Takes::Value(role) => value.or_else(|| {
+                let is_own = |own: &Flag| words(own.names).any(|full| full == name);
+                if !self.parsed.program.options.iter().any(is_own) {
+                    self.parsed.other_starts.push(self.next);
+                }
+                self.next_value(role)
+            }),
             Takes::NamedValue(role) => {
                 self.next_value(Role::Data);
                 self.next_value(role)
@@ -202,6 +219,7 @@ impl<'p> OptionReader<'p> {
     }
 
     fn unlisted(&mut self, name: &str) {
+        self.may_take = !name.starts_with("--no-") && !lists(TAKE_NOTHING, name);
         if self.parsed.program.is_strict() {
             self.parsed.found.push(ArgFinding::UnlistedOption(name.to_owned()));
         }
@@ -242,6 +260,8 @@ impl<'p> OptionReader<'p> {
             } else if first.ends_with([HOLE, '*', '?', '[']) && arg.known().is_none() {
                 self.shifts = true;
                 self.parsed.found.push(ArgFinding::PossibleOption(arg));
+            } else {
+                self.unlisted(text);
             }
             return;
         }

@@ -84,7 +84,7 @@ pub(crate) struct ProgramEntry {
     pub about: &'static str,
     /// Its options.
     pub options: &'static [Flag],
-    /// Options that it shares with others.
+    /// Options that it shares with others, which may read them otherwise.
     pub more_options: &'static [Flag],
     /// How options that are not listed are treated where the class alone would allow.
     pub others: Others,
@@ -289,6 +289,8 @@ pub(crate) struct ParsedArgs<'p> {
     pub operands: Vec<&'p Arg>,
     /// Where a wrapped command or a sub-command starts in `args`.
     pub rest: Option<usize>,
+    /// Where a sub-command starts if an option in front of it takes another number of words.
+    pub other_starts: Vec<usize>,
     /// What has to be judged, in the order of the words.
     pub found: Vec<ArgFinding<'p>>,
 }

@@ -8,6 +8,11 @@ use crate::programs::Class;
 impl Judge<'_> {
     pub(super) fn subcommand(&mut self, parsed: &ParsedArgs<'_>, stdin: Option<&Arg>, at: usize) {
         let begin = self.places.cwd.clone();
+        for &start in &parsed.other_starts {
+            let name = parsed.name.split(' ').map(Arg::exact);
+            let command: Vec<Arg> = name.chain(parsed.args[start..].iter().cloned()).collect();
+            self.guessed_command(&command);
+        }
         if let Some(check) = parsed.program.check {
             check(self, parsed);
         }

@@ -65,13 +65,20 @@ const NPM: &[Flag] = &[
     ),
     takes("--prefix -C --dir --cwd --userconfig --globalconfig --modules-folder", Code),
     takes("--cache --store-dir --logs-dir", Write),
-    takes("-w --workspace --filter -F --depth --omit --include --loglevel --tag", Data),
+    takes(
+        "-w --workspace --filter -F --depth --omit --include --loglevel --tag \
+         --otp --access --scope --preid -m --message --audit-level --maxsockets --fetch-timeout \
+         --fetch-retries --fetch-retry-mintimeout --fetch-retry-maxtimeout",
+        Data,
+    ),
     makes("-g --global --location", Installs),
     plain(
         "--save -S --save-dev -D --save-exact -E --save-optional -O --no-save --production \
          --ignore-scripts --frozen-lockfile --no-frozen-lockfile --prefer-offline --offline \
          --force -f --legacy-peer-deps --no-audit --no-fund --json --long --all -a --parseable \
-         --if-present --silent -s --verbose -d -r --recursive --workspaces -ws --dry-run --yes -y",
+         --if-present --silent -s --verbose -d -r --recursive --workspaces -ws --dry-run --yes -y \
+         --quiet -q --foreground-scripts --progress --audit --fund --package-lock-only --timing \
+         --include-workspace-root --install-links --engine-strict --strict-peer-deps",
     ),
 ];
 
@@ -132,6 +139,13 @@ const OTHER_LISTS: &[ProgramEntry] = &[npm(
     Runs,
     "lists packages, or runs a script of the project",
 )];
+
+const fn like_npm(name: &'static str) -> ProgramEntry {
+    npm(name, Runs, "manages packages")
+        .more_subcommands(&[OTHER_LISTS, NPM_COMMANDS])
+        .alone()
+        .otherwise(Runs)
+}
 
 const PIP: &[Flag] = &[
     makes_with(
@@ -225,7 +239,7 @@ const GO_COMMANDS: &[ProgramEntry] = &[
 
 pub(super) const TABLE: &[ProgramEntry] = &[
     program("cargo", Runs, "builds Rust")
-        .more_options(CARGO)
+        .options(CARGO)
         .subcommands(CARGO_COMMANDS)
         .otherwise(Runs),
     program("rustc rustdoc clippy-driver wasm-pack cross", Runs, "compiles Rust").any_options(),
@@ -246,17 +260,19 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         ])
         .otherwise(Installs),
     program("npm", Runs, "manages packages")
-        .more_options(NPM)
+        .options(NPM)
         .more_subcommands(&[NPM_LISTS, NPM_COMMANDS])
         .alone()
         .check(tasks::npm)
         // It runs no script of such a name: an alias, or a command of a newer version.
         .otherwise(Publishes),
-    program("pnpm yarn bun", Runs, "manages packages")
-        .more_options(NPM)
-        .more_subcommands(&[OTHER_LISTS, NPM_COMMANDS])
-        .alone()
-        .otherwise(Runs),
+    like_npm("yarn").options(&[takes("--cwd", Code)]),
+    like_npm("bun").options(&[takes("-F --filter", Data), takes("--cwd", Code)]),
+    like_npm("pnpm").options(&[
+        takes("-F --filter --filter-prod --loglevel --reporter --workspace-concurrency", Data),
+        takes("-C --dir", Code),
+        plain("-w --workspace-root"),
+    ]),
     program("npx bunx pnpx uvx", Runs, "runs a package").any_options().check(tasks::runner),
     program("pipx", Runs, "runs a package")
         .any_options()
@@ -269,7 +285,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("node-gyp", Runs, "builds a package").any_options(),
     program("corepack", Installs, "installs package managers").any_options(),
     program("pip pip3", Runs, "installs packages")
-        .more_options(PIP)
+        .options(PIP)
         .subcommands(PIP_COMMANDS)
         .otherwise(Runs),
     program("uv poetry pdm hatch pipenv rye", Runs, "manages a project")

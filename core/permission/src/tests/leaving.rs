@@ -123,3 +123,64 @@ fn a_command_of_npm_that_is_not_listed_leaves_the_machine() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn too_many_options_in_front_of_a_sub_command_ask() {
+    let line = format!("yarn {}owner add bad x", "--unknown b ".repeat(40));
+    assert_decisions(&confined(), &[(line.as_str(), Decision::Ask)]);
+}
+
+#[test]
+fn a_sub_command_is_found_whatever_the_options_in_front_of_it_take() {
+    let lines = [
+        "npm --otp 123 dist-tag add x@1.0.0 evil",
+        "npm --otp 1 distTag add x@1.0.0 evil",
+        "npm --fetch-retries 3 owner add bad x",
+        "npm --unknown 1 owner add bad x",
+        "npm --unknown owner add bad x",
+        "yarn -a1 1 -b2 2 -c3 3 -d4 4 -e5 5 -f6 6 -g7 7 -h8 8 -i9 9 owner add bad x",
+        "yarn --otp 1 owner add bad x",
+        "yarn -w publish --non-interactive --new-version 1.0.3",
+        "yarn -F publish",
+        "yarn --tag publish",
+        "yarn --depth publish",
+        "yarn --prefix publish",
+        "yarn --prefix tag add x y",
+        "yarn --tag -x publish",
+        "yarn -w deploy",
+        "pnpm -w publish",
+        "pnpm -rw publish",
+        "pnpm -w deploy",
+        "pnpm -w vercel",
+        "bun -w vercel",
+        "cargo +nightly yank x",
+        "cargo +nightly install x",
+        "cargo --unknown x yank y",
+        "uv --unknown x publish",
+        "gem -x y yank z",
+        "docker --unknown x push y",
+        "docker image --unknown x push y",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
+    let lines = [
+        "npm --otp 1 test",
+        "npm --no-progress run lint:all",
+        "npm --foreground-scripts run lint:all",
+        "npm --workspace=deploy test",
+        "npm -w api run lint:all",
+        "pnpm --filter profile build",
+        "pnpm -F team... test",
+        "pnpm -C packages/a test",
+        "pnpm -w add -D zod",
+        "pnpm -wr lint",
+        "yarn --cwd packages/a build",
+        "yarn --silent lint:all",
+        "bun --filter '*' build",
+        "cargo +nightly test x",
+        "cargo +nightly fmt --all",
+        "uv --directory packages/a run pytest",
+        "cdk --verbose synth MyStack",
+        "git --no-pager log -3",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
+}
