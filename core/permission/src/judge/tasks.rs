@@ -395,37 +395,56 @@ const RUNNER_PLAIN: &str = "\
     -y --yes --no --no-install -q --quiet -s --silent --bun --frozen --locked --isolated \
     --no-sync -v";
 
+/// Runners that refuse an option that they do not know, so that each of these is read as it seems.
+const STRICT_RUNNERS: &str = "uv uvx pipx poetry pdm hatch pipenv rye";
+
 /// `npx`, `uv run`, `bundle exec` and the like: what they run is judged as if it stood alone.
 pub(crate) fn runner(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(parsed.program.class, parsed);
+    let is_strict = lists(STRICT_RUNNERS, parsed.name.split(' ').next().unwrap_or_default());
     let mut args = parsed.args;
-    let mut is_certain = true;
+    // Whether an option in front may have taken the word, and whether one may have taken an earlier one.
+    let (mut may_be_taken, mut is_guess) = (false, false);
     while let [first, rest @ ..] = args {
-        match first.text.as_str() {
-            "--" => args = rest,
-            "-c" | "--call" => {
-                if let Some(code) = rest.first() {
+        let text = first.text.as_str();
+        let (name, value) = match text.split_once('=').filter(|_| text.starts_with('-')) {
+            Some((name, value)) => (name, Some(Arg { text: value.to_owned(), ..first.clone() })),
+            None => (text, None),
+        };
+        let was_taken = std::mem::take(&mut may_be_taken);
+        let words = std::mem::replace(&mut args, rest);
+        match (name, value) {
+            ("--" | "-m" | "--module", None) => {}
+            ("-c" | "--call", value) => {
+                if let Some(code) = value.as_ref().or(rest.first()) {
                     judge.shell_argument(code);
                 }
                 return;
             }
-            "-m" | "--module" => args = rest,
-            text if lists(RUNNER_VALUES, text) => args = rest.get(1..).unwrap_or_default(),
-            text if text.starts_with("--call=") => {
-                let code = first.text.trim_start_matches("--call=");
-                return judge.shell_argument(&Arg { text: code.to_owned(), ..first.clone() });
+            (name, value) if lists(RUNNER_VALUES, name) => {
+                if value.is_some() {
+                    continue;
+                }
+                if !is_strict && !matches!(name, "-p" | "--package") {
+                    judge.forbidding(|judge| judge.runner(rest));
+                }
+                args = rest.get(1..).unwrap_or_default();
             }
-            text if text.starts_with('-') => {
-                is_certain &= lists(RUNNER_PLAIN, text) || text.contains('=');
-                args = rest;
+            (_, Some(value)) => judge.guessed_code(value.guessed()),
+            (name, None) if name.starts_with('-') => may_be_taken = !lists(RUNNER_PLAIN, name),
+            _ => {
+                let examine = |judge: &mut Judge<'_>| judge.runner(words);
+                if is_guess {
+                    judge.forbidding(examine)
+                } else {
+                    examine(judge)
+                }
+                if !was_taken {
+                    return;
+                }
+                is_guess = true;
             }
-            _ => break,
         }
-    }
-    judge.runner(args);
-    if !is_certain {
-        // An option that is not known may have taken the word.
-        wrappers::any_suffix(judge, args);
     }
 }
 
@@ -433,6 +452,10 @@ impl Judge<'_> {
     /// Judges the command of a runner. Its program is a package, perhaps with a scope and a version.
     pub(super) fn runner(&mut self, args: &[Arg]) {
         let Some((first, rest)) = args.split_first() else { return };
+        if first.text.contains([' ', ';', '&', '|']) {
+            // A runner may hand its words to a shell: `pnpm --shell-mode exec 'npm test'`.
+            self.guessed_code(wrappers::joined(args).guessed());
+        }
         let mut first = first.clone();
         if let Some(package) = first.text.strip_prefix("npm:") {
             first.text = package.to_owned();
@@ -475,6 +498,7 @@ pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Find
     let reason = format!("`{path}` is a file whose content is not judged");
     use PathClass::{Automation, GitHook, Repository};
     let inside = matches!(places.class(path), Repository | Automation | GitHook);
-    let containable = inside && !file_leaves(path, args);
-    Some(Finding { containable, ..Finding::ask(Rule::ProgramFile, reason) })
+    let leaves = file_leaves(path, args);
+    let finding = Finding::ask(Rule::ProgramFile, reason);
+    Some(Finding { containable: inside && !leaves, lasting: leaves, ..finding })
 }

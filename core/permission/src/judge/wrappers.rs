@@ -10,7 +10,7 @@ use crate::programs::Class;
 use crate::verdict::{Decision, Finding, Rule};
 
 /// The arguments joined with blanks, as eval joins them.
-fn joined(args: &[Arg]) -> Arg {
+pub(super) fn joined(args: &[Arg]) -> Arg {
     let texts: Vec<&str> = args.iter().map(Arg::guessed).collect();
     let is_exact = args.iter().all(|arg| arg.shape == Shape::Exact);
     let shape = if is_exact { Shape::Exact } else { Shape::Splits };
@@ -226,6 +226,14 @@ pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     } else {
         judge.shell_argument(&joined(words));
     }
+}
+
+/// `npm explore PACKAGE WORD…`: the words are a line of shell.
+pub(crate) fn explore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if let Some(at) = parsed.rest {
+        judge.shell_argument(&joined(behind_dashes(&parsed.args[at..])));
+    }
+    rest_is_command(judge, parsed);
 }
 
 /// A wrapper whose own options are not known: every way to read the rest is looked at, and

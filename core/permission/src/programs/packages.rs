@@ -1,11 +1,11 @@
 //! Package managers, and what they build, test and run.
 
-use super::super::judge::tasks;
+use super::super::judge::{tasks, wrappers};
 use super::Class::{
     Changes, Deletes, Describes, Fetches, Installs, NamesCode, Prints, Publishes, Reads, Reveals,
     Runs, Writes,
 };
-use super::Role::{Code, Data, Read, Word, Write};
+use super::Role::{Code, Command, Data, Read, Word, Write};
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -129,6 +129,10 @@ const NPM_LISTS: &[ProgramEntry] = &[
         Runs,
         "installs the packages of the project",
     ),
+    program("explore", Runs, "runs a command in the folder of a package")
+        .any_options()
+        .operands(&[Data, Command])
+        .check(wrappers::explore),
     npm("find diff stars bugs issues docs home repo help-search", Fetches, "asks the registry"),
 ];
 

@@ -184,3 +184,45 @@ fn a_sub_command_is_found_whatever_the_options_in_front_of_it_take() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn what_a_runner_runs_is_found_whatever_its_options_take() {
+    let lines = [
+        "npx -c='npm publish'",
+        "npx -c='npm owner add bad x'",
+        "npx --call='npm owner add bad x'",
+        "npx --cal='npm owner add bad x'",
+        "npx --cal 'npm owner add bad x'",
+        "npx -yc 'npm owner add bad x'",
+        "npx -yc='npm owner add bad x'",
+        "npx -c=./deploy.sh",
+        "npm exec -c='npm owner add bad x'",
+        "pnpm -c exec 'npm owner add bad x'",
+        "pnpm --shell-mode exec 'true;npm' owner add bad x",
+        "npx -F npm owner add bad x",
+        "npx --from npm owner add bad x",
+        "npx --a 1 --b 2 --c 3 --d 4 --e 5 --f 6 --g 7 --h 8 npm owner add bad x",
+        "npx --foo bar -- vercel",
+        "npm explore x -- npm publish",
+        "npm explore x npm owner add bad x",
+        "npm explore --foo x y -- npm owner add bad x",
+        "npm explore x -- 'true;npm' owner add bad x",
+        "npm explore x -- ./deploy.sh",
+        "npm explo x -- npm owner add bad x",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
+    let lines = [
+        "npx prettier --check .",
+        "npx -c='tsc -p .'",
+        "npx -p wrangler wrangler types",
+        "npx --package=typescript tsc",
+        "npx --node-options=--max-old-space-size=4096 jest",
+        "npx -w packages/a jest",
+        "uvx --from twine twine check dist/x",
+        "uv run --with requests pytest",
+        "npm explore x -- npm test",
+        "npm explore x",
+        "pnpm exec -r tsc src",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
+}
