@@ -4,7 +4,7 @@
 //! sandbox on purpose, where the variable may choose the destination.
 
 use super::expand::Arg;
-use super::judge::network;
+use super::judge::{network, tasks};
 use super::verdict::{Finding, Rule};
 
 /// Names that change only what a program prints or how much work it does.
@@ -190,6 +190,9 @@ const NUMBERS: &[&str] = &[
     "TRY_BLOCK_INTERRUPT",
 ];
 
+/// Variables that name what a runner runs. Sources: manuals of tox 4, nox 2024, Maven 3.9, npm 11.
+const NAME_TASKS: [&str; 4] = ["TOXENV", "NOXSESSION", "MAVEN_ARGS", "NPM_CONFIG_CALL"];
+
 /// How an assignment reaches programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
@@ -295,6 +298,12 @@ pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
             Some(Finding::ask(Rule::Environment, reason))
         }
         _ if quiet || editor || splitting => None,
+        _ if NAME_TASKS.iter().any(|known| name.eq_ignore_ascii_case(known))
+            && tasks::leaves_the_machine(&value.text) =>
+        {
+            let reason = format!("`{name}` names a task that may leave the machine");
+            Some(Finding::ask(Rule::Environment, reason).for_good())
+        }
         _ if value.known().is_some_and(|value| names_server(name, value)) => {
             let reason = format!("`{name}` names a server that others use");
             Some(Finding::ask(Rule::Environment, reason).for_good())

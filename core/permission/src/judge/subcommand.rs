@@ -49,7 +49,9 @@ impl Judge<'_> {
 
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
         let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
-        let mut leaves = tasks::leaves_the_machine(&word.text) || tasks::names_leaving_task(behind);
+        let mut leaves = tasks::leaves_the_machine(&word.text)
+            || tasks::leaves_as_path(parsed.name, &word.text)
+            || tasks::names_leaving_task(behind);
         // npm takes the beginning of a name: `npm publi`.
         let begins = |name: &&str| parsed.name == "npm" && name.starts_with(&word.text);
         let mut is_beginning = false;

@@ -81,7 +81,7 @@ const LOSES_DATA: [&str; 5] = ["drop", "reset", "purge", "wipe", "truncate"];
 const LEAVES_AT_THE_END: [&str; 4] = ["Deploy", "Publish", "Upload", "Promote"];
 
 /// Whether the name of a task or script says that it sends something away.
-pub(super) fn leaves_the_machine(name: &str) -> bool {
+pub(crate) fn leaves_the_machine(name: &str) -> bool {
     let lower = name.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
@@ -129,31 +129,71 @@ fn leaves_as_script(path: &str) -> bool {
     leaves_the_machine(name) && !name.contains("test")
 }
 
-/// Whether one of these words is the name of a task that leaves the machine. Options, paths that
-/// a task gets, and words behind `--` where a task stands before it, are no names.
+/// Whether one of these words names a task that leaves the machine. Paths that a task gets, and words
+/// behind `--` where a task stands before it, are no names.
 pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
     let is_word = |arg: &Arg| !arg.text.starts_with('-');
     let mut own = args.iter().peekable();
-    let mut has_task = false;
-    let is_name = |text: &str| {
-        let is_target = text.starts_with("//");
-        !text.starts_with('-') && (is_target || !text.contains('/')) && !is_source(text)
-    };
+    let (mut has_task, mut is_end) = (false, false);
     while let Some(arg) = own.next() {
-        let is_mode = CHOOSE_MODE.contains(&arg.text.as_str());
+        let text = arg.text.as_str();
+        let is_mode = CHOOSE_MODE.contains(&text);
         own.next_if(|value| is_mode && MODES.contains(&value.text.to_lowercase().as_str()));
-        if arg.text == "--" && has_task {
+        is_end |= text == "--";
+        if is_end && has_task {
             return false;
         }
         has_task |= is_word(arg);
-        // `nx run-many --target=deploy`
-        let given = arg.text.split_once('=').filter(|(name, _)| NAME_TASKS.contains(name));
-        let name = given.map_or(arg.text.as_str(), |(_, task)| task);
-        if is_name(name) && leaves_the_machine(name) {
+        if leaves_as_word(text) || option_leaves(text, !is_end) {
             return true;
         }
     }
     false
+}
+
+fn leaves_as_word(text: &str) -> bool {
+    let is_name = text.starts_with("//") || !text.contains('/');
+    is_name && !text.starts_with('-') && !is_source(text) && leaves_the_machine(text)
+}
+
+/// Whether an option says so: by its name, or by a task in the same word (`-srelease`,
+/// `--target=deploy`). A definition (`-Dtest=ReleaseTest`) is none, and behind `--` it may be about what
+/// a task does.
+fn option_leaves(option: &str, is_own: bool) -> bool {
+    let (name, value) = match option.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (option, None),
+    };
+    if NAME_TASKS.contains(&name) {
+        return value.is_some_and(leaves_as_word);
+    }
+    if !is_own || !name.starts_with('-') || name.starts_with("-D") || option.contains(HOLE) {
+        return false;
+    }
+    if SEND.contains(&name) {
+        return !matches!(value, Some("false" | "never" | "no" | "0"));
+    }
+    let is_mode = |name: &str, value: &str| {
+        let lower = name.to_lowercase();
+        let chooses = ["mode", "config", "type", "flavor"].iter().any(|part| lower.contains(part));
+        (chooses || CHOOSE_MODE.contains(&name)) && MODES.contains(&value.to_lowercase().as_str())
+    };
+    // `-cRelease`
+    let (letter, rest) = name.split_at_checked(2).unwrap_or_default();
+    if is_mode(letter, rest) || value.is_some_and(|v| is_mode(name, v) || v.contains('=')) {
+        return false;
+    }
+    value.is_some_and(leaves_as_word) || !name.starts_with("--") && letters_leave(&name[1..])
+}
+
+/// Whether the name of a task stands behind one of the letters of an option: any of them may take the
+/// rest of the word.
+fn letters_leave(letters: &str) -> bool {
+    let lower = letters.to_lowercase();
+    let first = lower.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let in_first = LEAVES.iter().any(|begin| first.contains(begin))
+        || LEAVES_AS_A_WORD.iter().any(|word| first.ends_with(word));
+    !letters.contains('/') && (in_first || leaves_the_machine(letters))
 }
 
 /// Whether the name of a file that is run, or a word behind it, says that it leaves the machine.
@@ -162,7 +202,11 @@ pub(super) fn file_leaves(path: &str, behind: &[Arg]) -> bool {
 }
 
 /// Options whose value is the name of a task.
-const NAME_TASKS: [&str; 5] = ["-t", "--target", "--targets", "--task", "--tasks"];
+const NAME_TASKS: [&str; 7] =
+    ["-t", "--target", "--targets", "--task", "--tasks", "--session", "--sessions"];
+
+/// Options that send away what a task makes.
+const SEND: [&str; 5] = ["--push", "--publish", "--deploy", "--upload", "--promote"];
 
 /// Options of compilers and bundlers that choose how they build.
 const CHOOSE_MODE: [&str; 7] =
@@ -255,8 +299,25 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     // A pattern that is none for files stands for a task of any name.
     let is_open = |arg: &Arg| arg.shape == Shape::Pattern && !arg.text.contains(['/', '.']);
-    let leaves = script || parsed.args.iter().any(is_open) || names_leaving_task(parsed.args);
+    let is_named = |arg: &Arg| is_open(arg) || leaves_as_path(parsed.name, &arg.text);
+    let leaves = script || parsed.args.iter().any(is_named) || names_leaving_task(parsed.args);
     publishes_if(leaves, judge, parsed);
+}
+
+/// Whether a word with a slash, which is a path for most runners, names a task that leaves the machine.
+pub(super) fn leaves_as_path(runner: &str, text: &str) -> bool {
+    match runner.split(' ').next().unwrap_or_default() {
+        // `core/publish`
+        "sbt" => leaves_the_machine(text),
+        // `libs/web:deploy`
+        "nx" | "turbo" | "lage" | "bazel" | "bazelisk" | "buck" => {
+            let task = text.rsplit_once([':', '#']).map(|(_, task)| task);
+            task.is_some_and(leaves_as_word)
+        }
+        // A regular expression stands for a task of any name.
+        "pnpm" => text.len() > 2 && text.starts_with('/') && text.ends_with('/'),
+        _ => false,
+    }
 }
 
 /// Whether a file or package is this program, however it is installed.

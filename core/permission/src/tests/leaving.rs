@@ -226,3 +226,73 @@ fn what_a_runner_runs_is_found_whatever_its_options_take() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn a_task_is_found_in_the_word_of_an_option_and_in_a_variable() {
+    let lines = [
+        "nox -srelease",
+        "nox -Rsrelease",
+        "nox -s=release",
+        "nox --session=release",
+        "nox --sessions=release",
+        "nox --sessions=lint,release",
+        "tox -epublish",
+        "tox -qepublish",
+        "tox -epy311,publish",
+        "tox run -epublish",
+        "tox r -e=publish",
+        "TOXENV=publish tox",
+        "NOXSESSION=release nox",
+        "export TOXENV=publish; tox",
+        "MAVEN_ARGS=deploy mvn",
+        "npm_config_call='npm publish' npx",
+        "mvn -Prelease verify",
+        "mvn -Pdocs,release verify",
+        "mvn --activate-profiles=release verify",
+        "./gradlew build -Prelease",
+        "sbt core/publish",
+        "sbt Docker/publish",
+        "sbt 'core / publishSigned'",
+        "nx run libs/web:deploy",
+        "turbo run @acme/web#deploy",
+        "bazel run infra/web:push",
+        "clj -X:deploy",
+        "earthly --push +x",
+        "./x.sh --deploy",
+        "node x.js --env=production",
+        "pnpm run '/^dep/'",
+        "pnpm run '/x/'",
+        "pnpm '/^dep/'",
+        "pnpm -r run '/^dep/'",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
+    let lines = [
+        "nox -s tests",
+        "nox -stests",
+        "nox -s lint -- -k deploy",
+        "tox -e py311",
+        "tox -e py311 -- -k release",
+        "TOXENV=py311 tox",
+        "mvn -q verify",
+        "mvn test -Dtest=ReleaseTest",
+        "mvn -T4 -DskipTests verify",
+        "./gradlew test --no-daemon -Pversion=1.0",
+        "sbt core/test",
+        "npx nx build app --configuration=production",
+        "npx nx run libs/web:build",
+        "docker build --build-arg=NODE_ENV=production .",
+        "docker build -t ghcr.io/a/b:release .",
+        "meson setup --buildtype=release b",
+        "msbuild -p:Configuration=Release x.sln",
+        "dotnet run -cRelease",
+        "ctest -j$(nproc)",
+        "scons -j8 --release",
+        "./x.sh --jobs=$(nproc)",
+        "./x.sh --out=dist/release --no-push",
+        "npm run build --if-present",
+        "npm test -- --grep=deploy",
+        "pnpm -r run build",
+        "pnpm run '/x/y'",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
+}
