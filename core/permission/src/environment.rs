@@ -262,6 +262,13 @@ fn names_server(name: &str, value: &str) -> bool {
         || is_production
 }
 
+/// Whether a variable makes a program run a task that sends something away.
+fn leaves(name: &str, value: &Arg, scope: Scope) -> bool {
+    let names_tasks = NAME_TASKS.iter().any(|known| name.eq_ignore_ascii_case(known));
+    names_tasks && tasks::leaves_the_machine(&value.text)
+        || scope == Scope::Program && tasks::sends(name, &value.text)
+}
+
 /// Whether a variable that names a zone, a language or a terminal names a file outside of the system's
 /// folder of these, or a character set in which a backslash may be the second half of a character: the
 /// shell reads what follows in it.
@@ -298,10 +305,8 @@ pub(super) fn judge(name: &str, value: &Arg, scope: Scope) -> Option<Finding> {
             Some(Finding::ask(Rule::Environment, reason))
         }
         _ if quiet || editor || splitting => None,
-        _ if NAME_TASKS.iter().any(|known| name.eq_ignore_ascii_case(known))
-            && tasks::leaves_the_machine(&value.text) =>
-        {
-            let reason = format!("`{name}` names a task that may leave the machine");
+        _ if leaves(name, value, scope) => {
+            let reason = format!("`{name}` says that something leaves the machine");
             Some(Finding::ask(Rule::Environment, reason).for_good())
         }
         _ if value.known().is_some_and(|value| names_server(name, value)) => {

@@ -1,6 +1,6 @@
 //! What runs by the first word of a command: a program of a table or none, a function, a file.
 
-use super::{Judge, tasks};
+use super::{Judge, tasks, wrappers};
 use crate::expand::{Arg, HOLE};
 use crate::paths::{file_name, in_system_folder};
 use crate::programs;
@@ -33,6 +33,7 @@ impl Judge<'_> {
             self.runs_file(path);
             let finding = tasks::run_file(path, &args[1..], &self.places);
             self.consider(finding);
+            wrappers::behind_mark(self, &args[1..]);
             self.reaches_database(name, args);
             if programs::find(name).is_some() {
                 self.forbidden_program(name, args, stdin);
@@ -61,6 +62,7 @@ impl Judge<'_> {
         let reason = format!("there is no rule for `{name}`");
         let finding = Finding::containable(Rule::UnknownProgram, reason);
         self.add(Finding { containable: !leaves, lasting: leaves, ..finding });
+        wrappers::handed_on(self, &args[1..]);
         self.reaches_database(name, args);
         let folded = name.to_lowercase();
         let folded = folded.strip_suffix(".exe").unwrap_or(&folded);

@@ -5,7 +5,7 @@ use super::{Judge, wrappers};
 use crate::environment;
 use crate::expand::{Arg, HOLE, Shape, shown};
 use crate::paths::{self, Access, PathClass, Places};
-use crate::programs::Class;
+use crate::programs::{self, Class};
 use crate::verdict::{Decision, Finding, Rule};
 
 /// Asks about a folder, the value of an option, whose name says that what is built there leaves the
@@ -33,9 +33,10 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let text = operand.known().unwrap_or_default();
         match text.split_once('=') {
             Some((name, value)) if VARIABLES.contains(&name) && is_word(value) => {}
-            Some((_, value)) => {
+            Some((name, value)) => {
                 let what = "gets a variable that may change what it runs";
-                judge.about(parsed, Decision::Ask, !leaves_the_machine(value), what);
+                let leaves = sends(name, value) || leaves_the_machine(value);
+                judge.about(parsed, Decision::Ask, !leaves, what);
             }
             None if GOALS.contains(&text) || is_number(text) => goals += 1,
             None => {
@@ -141,7 +142,7 @@ pub(super) fn names_leaving_task(args: &[Arg]) -> bool {
         own.next_if(|value| is_mode && MODES.contains(&value.text.to_lowercase().as_str()));
         is_end |= text == "--";
         if is_end && has_task {
-            return false;
+            return own.any(|arg| arg.text.starts_with("--") && option_sends(&arg.text));
         }
         has_task |= is_word(arg);
         if leaves_as_word(text) || option_leaves(text, !is_end) {
@@ -170,8 +171,8 @@ fn option_leaves(option: &str, is_own: bool) -> bool {
     if !is_own || !name.starts_with('-') || name.starts_with("-D") || option.contains(HOLE) {
         return false;
     }
-    if SEND.contains(&name) {
-        return !matches!(value, Some("false" | "never" | "no" | "0"));
+    if option_sends(option) {
+        return true;
     }
     let is_mode = |name: &str, value: &str| {
         let lower = name.to_lowercase();
@@ -205,8 +206,17 @@ pub(super) fn file_leaves(path: &str, behind: &[Arg]) -> bool {
 const NAME_TASKS: [&str; 7] =
     ["-t", "--target", "--targets", "--task", "--tasks", "--session", "--sessions"];
 
-/// Options that send away what a task makes.
-const SEND: [&str; 5] = ["--push", "--publish", "--deploy", "--upload", "--promote"];
+/// Whether a setting by its name sends away what a task makes: `PUSH=1`, `--publish=always`.
+pub(crate) fn sends(name: &str, value: &str) -> bool {
+    const NAMES: [&str; 5] = ["push", "publish", "deploy", "upload", "promote"];
+    let is_off = matches!(value, "" | "0" | "false" | "never" | "no" | "none" | "off");
+    !is_off && NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+fn option_sends(option: &str) -> bool {
+    let (name, value) = option.split_once('=').unwrap_or((option, "true"));
+    sends(name.trim_start_matches('-'), value)
+}
 
 /// Options of compilers and bundlers that choose how they build.
 const CHOOSE_MODE: [&str; 7] =
@@ -297,11 +307,30 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(at) = parsed.args.iter().position(|arg| arg.text == "exec") {
         wrappers::any_suffix(judge, &parsed.args[at + 1..]);
     }
+    // They run a program of the project where they have no such script.
+    if matches!(parsed.name, "yarn run" | "pnpm run" | "bun run") {
+        judge.forbidding(|judge| judge.runner(parsed.behind_options()));
+    }
+    // Behind `--` may be words that the task runs, or names of tests.
+    let mut behind = parsed.args.iter().skip_while(|arg| arg.text != "--").skip(1);
+    if behind.next().is_some_and(|arg| programs::find(paths::file_name(&arg.text)).is_some()) {
+        wrappers::behind_mark(judge, parsed.args);
+    }
     // A pattern that is none for files stands for a task of any name.
     let is_open = |arg: &Arg| arg.shape == Shape::Pattern && !arg.text.contains(['/', '.']);
     let is_named = |arg: &Arg| is_open(arg) || leaves_as_path(parsed.name, &arg.text);
     let leaves = script || parsed.args.iter().any(is_named) || names_leaving_task(parsed.args);
     publishes_if(leaves, judge, parsed);
+}
+
+/// `yarn workspace NAME` and its kin: the words behind are a command of yarn.
+pub(crate) fn workspace(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const TRIED: usize = 8;
+    task(judge, parsed);
+    for at in 1..parsed.args.len().min(TRIED) {
+        let yarn = [Arg::exact("yarn")];
+        judge.guessed_command(&[&yarn[..], &parsed.args[at..]].concat());
+    }
 }
 
 /// Whether a word with a slash, which is a path for most runners, names a task that leaves the machine.
@@ -406,6 +435,7 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let words = &parsed.args[begin.unwrap_or(parsed.args.len())..];
         let mut words = words.iter().filter(|arg| !migrates(arg));
         containable &= !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
+        wrappers::behind_mark(judge, parsed.args);
         if let Some(file) = first.filter(|file| has_file && !is_source(&file.text)) {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());

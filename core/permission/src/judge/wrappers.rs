@@ -264,6 +264,28 @@ pub(super) fn any_suffix(judge: &mut Judge<'_>, args: &[Arg]) {
     }
 }
 
+/// Judges the words behind `--`, which a program may run.
+pub(super) fn behind_mark(judge: &mut Judge<'_>, args: &[Arg]) {
+    if let Some(at) = args.iter().position(|arg| arg.text == "--") {
+        judge.guessed_command(&args[at + 1..]);
+    }
+}
+
+/// The same, and the words behind `run` or `exec`.
+pub(super) fn handed_on(judge: &mut Judge<'_>, args: &[Arg]) {
+    behind_mark(judge, args);
+    let runs = |arg: &Arg| matches!(arg.text.as_str(), "run" | "exec");
+    if let Some(at) = args.iter().position(runs) {
+        any_suffix(judge, &args[at + 1..]);
+    }
+}
+
+/// conda and its kin: one sub-command of many runs a command.
+pub(crate) fn may_hand_on(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.ask_held(parsed, Class::Runs.sentence());
+    handed_on(judge, parsed.args);
+}
+
 /// ssh: the words after the host are a line for the remote shell.
 pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Connects, parsed);

@@ -95,11 +95,12 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
     ),
     npm(
         "run run-script test t tst start stop restart create init build lint dev format typecheck \
-         workspace workspaces node",
+         node",
         Runs,
         "runs scripts of the project",
     )
     .check(tasks::task),
+    npm("workspace workspaces", Runs, "runs scripts of the project").check(tasks::workspace),
     program("exec x dlx", Runs, "runs a package").any_options().check(tasks::runner),
     program("npm", Fetches, "asks the registry").any_options().subcommands(&[
         program("audit info", Fetches, "asks the registry").any_options(),
@@ -341,7 +342,9 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .any_options()
         .options(&[takes("-p --publish", Data)])
         .check(tasks::packs),
-    program("conda mamba easy_install tox-uv", Runs, "installs and runs packages").any_options(),
+    program("conda mamba easy_install tox-uv", Runs, "installs and runs packages")
+        .any_options()
+        .check(wrappers::may_hand_on),
     program("go", Runs, "builds Go").subcommands(GO_COMMANDS),
     program("gofmt", Writes, "formats files").operands(&[Write]).options(&[
         takes("-r", Data),

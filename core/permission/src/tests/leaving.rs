@@ -296,3 +296,63 @@ fn a_task_is_found_in_the_word_of_an_option_and_in_a_variable() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn what_a_program_hands_on_is_judged_as_if_it_stood_alone() {
+    let lines = [
+        "dotenvx run -- npm publish",
+        "npx @dotenvx/dotenvx run -- npm owner add bad x",
+        "onchange -i -k x -- npm publish",
+        "doppler run -- npm owner add bad x",
+        "doppler run -- ./deploy.sh",
+        "choom -n 1 -- npm owner add bad x",
+        "retry -t 3 -- deploy-all",
+        "tox -e x -- npm publish",
+        "tox -e x -- npm owner add bad x",
+        "conda run -n x npm publish",
+        "conda run -n x npm owner add bad x",
+        "aws-vault exec x -- aws s3 rm x",
+        "terramate run -- terraform apply",
+        "unknown exec -- git push origin main",
+        "./x.sh a -- npm owner add bad x",
+        "node x.js a -- npm owner add bad x",
+        "yarn run vercel",
+        "bun run npm owner add bad x",
+        "pnpm run -- vercel",
+        "yarn workspace a owner add bad x",
+        "yarn workspace a vercel",
+        "yarn workspaces foreach -A npm tag add x y",
+        "yarn workspaces foreach -A exec npm owner add bad x",
+        "bash x.sh --deploy",
+        "./x.sh --publish",
+        "python3 x.py --mode=deploy",
+        "node x.js --deploy",
+        "npm run build -- --publish=always",
+        "cargo xtask ci --publish",
+        "go run . --deploy",
+        "make build PUSH=1",
+        "make DEPLOY=1 test",
+        "DEPLOY=1 bash x.sh",
+        "bazel run //x -- --push",
+        "nx build --publish",
+        "bash x.sh --env=prod",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
+    let lines = [
+        "doppler run -- npm test",
+        "tox -e x -- -k deploy",
+        "npm test -- src/git",
+        "npm test deploy.test.ts -- --publish=never",
+        "conda run -n x pytest",
+        "conda install numpy",
+        "yarn run tsc",
+        "bun run build",
+        "yarn workspace team build",
+        "yarn workspaces foreach -A run build",
+        "make PUSH=0 test",
+        "PUSH=false ./x.sh",
+        "./x.sh a -- npm test",
+        "deploy=1; ls",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
+}
