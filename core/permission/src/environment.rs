@@ -193,6 +193,10 @@ const NUMBERS: &[&str] = &[
 /// Variables that name what a runner runs. Sources: manuals of tox 4, nox 2024, Maven 3.9, npm 11.
 const NAME_TASKS: [&str; 4] = ["TOXENV", "NOXSESSION", "MAVEN_ARGS", "NPM_CONFIG_CALL"];
 
+/// Variables that choose by the name of an environment which servers a program works on.
+const CHOOSE_SERVERS: [&str; 5] =
+    ["ENV", "STAGE", "ENVIRONMENT", "SPRING_PROFILES_ACTIVE", "DJANGO_SETTINGS_MODULE"];
+
 /// How an assignment reaches programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
@@ -250,7 +254,7 @@ pub(super) fn leads_to_setup(name: &str) -> bool {
 
 /// Whether a value makes programs work on a server that others use.
 fn names_server(name: &str, value: &str) -> bool {
-    const PARTS: [&str; 7] = ["PG", "MYSQL", "POSTGRES", "DB_", "DATABASE", "REDIS", "MONGO"];
+    const PARTS: [&str; 7] = ["PG", "MYSQL", "POSTGRES", "DB", "DATABASE", "REDIS", "MONGO"];
     let names_host = name.ends_with("HOST") || name.ends_with("HOSTADDR") || name == "PGSERVICE";
     let of_database = names_host && PARTS.iter().any(|part| name.contains(part));
     let is_production = matches!(value, "production" | "prod")
@@ -265,8 +269,13 @@ fn names_server(name: &str, value: &str) -> bool {
 /// Whether a variable makes a program run a task that sends something away.
 fn leaves(name: &str, value: &Arg, scope: Scope) -> bool {
     let names_tasks = NAME_TASKS.iter().any(|known| name.eq_ignore_ascii_case(known));
+    let is_production = CHOOSE_SERVERS.contains(&name)
+        && value
+            .text
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .any(|word| word.starts_with("prod"));
     names_tasks && tasks::leaves_the_machine(&value.text)
-        || scope == Scope::Program && tasks::sends(name, &value.text)
+        || scope == Scope::Program && (is_production || tasks::sends(name, &value.text))
 }
 
 /// Whether a variable that names a zone, a language or a terminal names a file outside of the system's

@@ -1,11 +1,12 @@
 //! What the table cannot say about programs that talk to networks and services.
 
 use super::Judge;
-use super::entry::{ParsedArgs, Role};
+use super::entry::{ParsedArgs, Role, is_number};
 use crate::expand::{Arg, HOLE};
 use crate::programs::Class;
 use crate::verdict::{Finding, Rule};
 use crate::web;
+use onloop_syntax::syntax::file_uri;
 
 /// Longest address that only names what is fetched; a longer one may carry something away.
 const ADDRESS_BYTES: usize = 512;
@@ -34,7 +35,11 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let hosts = parsed.values(&["-h", "--host", "-S"]);
     let is_here = |arg: &&Arg| arg.known().is_some_and(is_this_machine);
     // An address or a list of settings names a host, too.
-    let by_name = parsed.name.starts_with("mongo") || parsed.name == "cqlsh";
+    let by_name = parsed.name.starts_with("mongo");
+    let first_is_host = |arg: &&Arg| {
+        let text = arg.text.as_str();
+        parsed.name == "cqlsh" && !text.contains(' ') && !is_number(text) && !is_this_machine(text)
+    };
     let is_postgres = ["p", "createdb", "dropdb"].iter().any(|name| parsed.name.starts_with(name));
     let names_host = |arg: &Arg| {
         let text = arg.text.as_str();
@@ -43,10 +48,12 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         is_server_elsewhere(text)
             || is_host && !text.contains("://") && !is_this_machine(host)
             || names_host_in_settings(text)
-            || is_postgres && hides_host(text)
+            || hides_host(text, if is_postgres { "AaEeHlnqsStXxz1wW" } else { OTHER_LETTERS })
             || arg.opaque_start()
     };
-    let containable = hosts.iter().all(is_here) && !parsed.args.iter().any(names_host);
+    let containable = hosts.iter().all(is_here)
+        && !parsed.args.iter().any(names_host)
+        && !parsed.operands.iter().any(first_is_host);
     let rule = Rule::Program(parsed.name.to_owned());
     let reason = format!("`{}` {}", parsed.name, Class::Connects.sentence());
     judge.add(Finding { containable, lasting: !containable, ..Finding::ask(rule, reason) });
@@ -54,15 +61,19 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// Whether settings of a connection name a host: `host = db1`, `hostaddr=…`, `service=…`.
 fn names_host_in_settings(text: &str) -> bool {
-    let packed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let decoded = file_uri::percent_decoded(text);
+    let packed: String =
+        decoded.as_deref().unwrap_or(text).chars().filter(|c| !c.is_whitespace()).collect();
     ["host=", "hostaddr=", "service="].iter().any(|setting| packed.contains(setting))
 }
 
-/// Whether `-h` stands behind other letters of one word: `-qhdb1`.
-fn hides_host(word: &str) -> bool {
+/// Letters of mysql and redis-cli, and of their kin, that take nothing.
+const OTHER_LETTERS: &str = "AabBcCEfGHiIjKLmnNoqrstTvwXx?0123456789";
+
+/// Whether `-h` stands behind other letters of one word, which take nothing: `-qhdb1`.
+fn hides_host(word: &str, plain: &str) -> bool {
     let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    let behind =
-        letters.map(|letters| letters.trim_start_matches(|c| "AaEeHlnqsStXxz1wW".contains(c)));
+    let behind = letters.map(|letters| letters.trim_start_matches(|c| plain.contains(c)));
     behind.is_some_and(|behind| behind.starts_with('h') && Some(behind) != letters)
 }
 

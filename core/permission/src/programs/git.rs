@@ -455,7 +455,12 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .subcommands(HISTORY)
         .more_subcommands(&[RECORDING, repository::COMMANDS])
         .check(git::outer),
-    program("hub tea jj hg svn", Connects, "version control").any_options(),
+    program(
+        "hub tea jj hg svn cvs p4 fossil gt ghstack spr git-review lab",
+        Connects,
+        "version control",
+    )
+    .any_options(),
     program("git-lfs", Wraps, "large files").operands(&[super::Role::Refused]),
     program("diffstat", Prints, "counts changed lines").operands(&[Read]).options(&[
         attached("-p"),

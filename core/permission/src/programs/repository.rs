@@ -1,9 +1,15 @@
 //! Commands of git that change the repository itself.
 
 use super::super::judge::git;
-use super::Class::{Changes, Connects, Deletes, Discards, Fetches, Reads, Records, Rewires, Runs};
+use super::Class::{
+    Changes, Connects, Deletes, Discards, Fetches, Publishes, Reads, Records, Rewires, Runs,
+};
 use super::Role::{Data, List, Read, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
+
+/// Commands of git-flow that push, or do with an option or a setting.
+const FLOW: &[ProgramEntry] =
+    &[program("publish finish delete", Publishes, "pushes branches").any_options()];
 
 pub(super) const COMMANDS: &[ProgramEntry] = &[
     program("branch", Records, "makes and deletes branches")
@@ -41,7 +47,15 @@ pub(super) const COMMANDS: &[ProgramEntry] = &[
     program("notes bisect", Changes, "changes the repository")
         .any_options()
         .check(git::nested_listing),
-    program("bundle sparse-checkout flow", Changes, "changes the repository").any_options(),
+    program("bundle sparse-checkout", Changes, "changes the repository").any_options(),
+    program("flow", Changes, "works with branches by a scheme")
+        .any_options()
+        .subcommands(FLOW)
+        .more_subcommands(&[&[program("feature bugfix release hotfix support", Changes, "works")
+            .any_options()
+            .subcommands(FLOW)
+            .otherwise(Changes)]])
+        .otherwise(Changes),
     program("lfs", Connects, "fetches and sends large files").any_options(),
     program("filter-branch filter-repo update-ref replace", Discards, "rewrites history")
         .any_options(),

@@ -356,3 +356,39 @@ fn what_a_program_hands_on_is_judged_as_if_it_stood_alone() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn a_server_that_others_use_is_found_however_it_is_written() {
+    let lines = [
+        "psql 'postgresql:///x?h%6fst=db.prod.example'",
+        "DATABASE_URL='postgres:///x?h%6fst=prod' npx prisma migrate dev",
+        "mysql -vhprod",
+        "mysql -sNhprod -e x",
+        "mysqladmin -fhprod drop x",
+        "redis-cli -3h prod flushall",
+        "cqlsh prod",
+        "cqlsh prod 9042 -e x",
+        "DBHOST=prod ./x.sh",
+        "DJANGO_SETTINGS_MODULE=site.settings.production python3 manage.py test",
+        "SPRING_PROFILES_ACTIVE=prod ./mvnw verify",
+        "STAGE=prod ./x.sh",
+        "git flow release finish -p -m rel 1.0",
+        "git flow feature publish ff",
+        "git flow publish",
+        "gt submit",
+        "p4 submit",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
+    let lines = [
+        "psql 'postgres://u:p%40ss@localhost/x'",
+        "mysql -uroot -phunter -h localhost -e 'select 1'",
+        "redis-cli ping",
+        "cqlsh -e 'select 1'",
+        "cqlsh 127.0.0.1 9042",
+        "DBHOST=localhost ./x.sh",
+        "SPRING_PROFILES_ACTIVE=test ./mvnw verify",
+        "STAGE=prod; ls",
+        "git flow feature start x",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
+}
