@@ -287,6 +287,9 @@ impl<'c> Judge<'c> {
         self.seen.steered |= finding.is_some();
         self.consider(finding);
         self.latent_code(value);
+        if name.eq_ignore_ascii_case("npm_config_call") {
+            self.guessed_code(value.guessed());
+        }
     }
 
     /// What is found about setting a variable.

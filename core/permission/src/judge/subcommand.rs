@@ -50,16 +50,17 @@ impl Judge<'_> {
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
         let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
         let mut leaves = tasks::leaves_the_machine(&word.text)
-            || tasks::leaves_as_path(parsed.name, &word.text)
+            || tasks::leaves_for(parsed.name, &word.text)
             || tasks::names_leaving_task(behind);
-        // npm takes the beginning of a name: `npm publi`.
-        let begins = |name: &&str| parsed.name == "npm" && name.starts_with(&word.text);
+        // Some take the beginning of a name: `npm publi`.
+        let takes_beginning = matches!(parsed.name, "npm" | "gem" | "bundle" | "bundler");
+        let begins = |name: &&str| takes_beginning && name.starts_with(&word.text);
         let mut is_beginning = false;
         for sub in parsed.program.every_subcommand() {
             for full in words(sub.names).filter(begins) {
                 is_beginning = true;
                 leaves |= !sub.class.is_containable();
-                let command = ["npm", full].map(Arg::exact);
+                let command = [parsed.name, full].map(Arg::exact);
                 self.guessed_command(&[&command[..], behind].concat());
             }
         }

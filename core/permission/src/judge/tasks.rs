@@ -2,7 +2,7 @@
 
 mod names;
 
-pub(super) use names::{file_leaves, leaves_as_path, names_leaving_task};
+pub(super) use names::{file_leaves, leaves_for, names_leaving_task};
 pub(crate) use names::{leaves_the_machine, sends};
 
 use super::entry::{ParsedArgs, is_number, lists};
@@ -155,7 +155,7 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     // A pattern that is none for files stands for a task of any name.
     let is_open = |arg: &Arg| arg.shape == Shape::Pattern && !arg.text.contains(['/', '.']);
-    let is_named = |arg: &Arg| is_open(arg) || leaves_as_path(parsed.name, &arg.text);
+    let is_named = |arg: &Arg| is_open(arg) || leaves_for(parsed.name, &arg.text);
     let leaves = script || parsed.args.iter().any(is_named) || names_leaving_task(parsed.args);
     publishes_if(leaves, judge, parsed);
 }
@@ -176,6 +176,21 @@ fn is_onloop(path: &str) -> bool {
     let name = name.split_once('.').map_or(name, |(name, _)| name);
     let in_package = path.contains("node_modules/onloop/") || path.contains("@onloop/");
     matches!(name, "onloop" | "hotl-rt") && path.contains('/') || in_package
+}
+
+/// The program that a file is, which an interpreter runs: `node_modules/.bin/vercel`,
+/// `.yarn/releases/yarn-4.1.0.cjs`, `npm-cli.js`.
+fn program_of_file(path: &str) -> Option<&str> {
+    let name = paths::file_name(path);
+    let base = name.split('.').next().unwrap_or_default();
+    let (program, rest) = base.split_once('-').unwrap_or((base, ""));
+    let is_version = rest.starts_with(|c: char| c.is_ascii_digit());
+    let is_manager = matches!(program, "npm" | "npx" | "yarn" | "pnpm")
+        && (is_version || matches!(rest, "" | "cli" | "berry"));
+    match is_manager {
+        true => Some(program),
+        false => Some(name).filter(|name| path.contains('/') && !name.contains('.')),
+    }
 }
 
 /// `cargo run` and `go run`: a program whose name says that it leaves the machine.
@@ -231,6 +246,11 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut containable = true;
     if let Some(at) = parsed.args.iter().position(|arg| is_onloop(&arg.text)) {
         judge.command(&[&[Arg::exact("onloop")], &parsed.args[at + 1..]].concat(), None);
+    }
+    if let Some((file, behind)) = parsed.args.split_first()
+        && let Some(program) = program_of_file(&file.text)
+    {
+        judge.guessed_command(&[&[Arg::exact(program)], behind].concat());
     }
     let is_python = parsed.name.starts_with("py");
     if let Some(module) = python_module(parsed.args).filter(|_| is_python) {

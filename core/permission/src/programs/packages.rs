@@ -5,7 +5,7 @@ use super::Class::{
     Changes, Deletes, Describes, Fetches, Installs, NamesCode, Prints, Publishes, Reads, Reveals,
     Runs, Writes,
 };
-use super::Role::{Code, Command, Data, Read, Word, Write};
+use super::Role::{Code, Command, Data, Read, Shell, Word, Write};
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -266,6 +266,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .otherwise(Installs),
     program("npm", Runs, "manages packages")
         .options(NPM)
+        .more_options(&[takes("-c --call", Shell)])
         .more_subcommands(&[NPM_LISTS, NPM_COMMANDS])
         .alone()
         .check(tasks::npm)
@@ -276,7 +277,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     like_npm("pnpm").options(&[
         takes("-F --filter --filter-prod --loglevel --reporter --workspace-concurrency", Data),
         takes("-C --dir", Code),
-        plain("-w --workspace-root"),
+        plain("-w --workspace-root -c --shell-mode"),
     ]),
     program("npx bunx pnpx uvx", Runs, "runs a package").any_options().check(tasks::runner),
     program("pipx", Runs, "runs a package")

@@ -392,3 +392,38 @@ fn a_server_that_others_use_is_found_however_it_is_written() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn a_shortened_name_stands_for_the_worst_that_it_may_mean() {
+    let lines = [
+        "gradle pub",
+        "./gradlew clean pTMR",
+        "gradle :app:publ",
+        "gem pus x.gem",
+        "gem own x -a bad",
+        "bundle exe vercel",
+        "npm --call='npm owner add bad x' exec",
+        "npm -c='npm owner add bad x' x",
+        "npm -c 'npm owner add bad x' exec",
+        "npm_config_call='npm owner add bad x' npx",
+        "export DEPLOY=1; bash x.sh",
+        "node node_modules/npm/bin/npm-cli.js owner add bad x",
+        "node .yarn/releases/yarn-4.1.0.cjs npm tag add x y",
+        "node node_modules/.bin/vercel",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
+    let lines = [
+        "./gradlew assembleProdRelease",
+        "./gradlew test --tests de.acme.FooTest",
+        "gradle :app:lintRelease",
+        "gradle build",
+        "gem install x",
+        "bundle exe rspec",
+        "npm --call='tsc -p .' exec",
+        "node .yarn/releases/yarn-4.1.0.cjs build",
+        "node node_modules/.bin/jest src",
+        "python3 bin/manage run",
+        "pnpm -c exec 'tsc -p .'",
+    ];
+    assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
+}

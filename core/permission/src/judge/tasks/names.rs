@@ -172,8 +172,8 @@ const CHOOSE_MODE: [&str; 7] =
 /// What they choose. `dotnet build -c Release` releases nothing.
 const MODES: [&str; 2] = ["release", "production"];
 
-/// Whether a word with a slash, which is a path for most runners, names a task that leaves the machine.
-pub(in super::super) fn leaves_as_path(runner: &str, text: &str) -> bool {
+/// Whether a word that names no such task for most runners does for this one.
+pub(in super::super) fn leaves_for(runner: &str, text: &str) -> bool {
     match runner.split(' ').next().unwrap_or_default() {
         // `core/publish`
         "sbt" => leaves_the_machine(text),
@@ -182,6 +182,12 @@ pub(in super::super) fn leaves_as_path(runner: &str, text: &str) -> bool {
             let task = text.rsplit_once([':', '#']).map(|(_, task)| task);
             task.is_some_and(leaves_as_word)
         }
+        // `pub` and `pTMR` stand for `publish` and `publishToMyRegistry`.
+        "gradle" | "gradlew" => text.split(':').any(|task| {
+            let verb = task.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+            let is_beginning = !verb.is_empty() && !task.contains('.');
+            is_beginning && LEAVES.iter().any(|name| name.starts_with(verb))
+        }),
         // A regular expression stands for a task of any name.
         "pnpm" => text.len() > 2 && text.starts_with('/') && text.ends_with('/'),
         _ => false,
