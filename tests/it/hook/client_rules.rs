@@ -27,9 +27,12 @@ fn line(project: &Workspace, mode: &str, line: &str) -> Value {
 
 #[test]
 fn rules_of_claude_code_hold_at_every_level_of_its_settings() {
-    for file in
-        ["../home/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"]
-    {
+    for file in [
+        "../home/.claude/remote-settings.json",
+        "../home/.claude/settings.json",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+    ] {
         for (list, decision) in [("deny", "deny"), ("ask", "ask")] {
             let project = project();
             let rules = json!({ "permissions": { list: ["Bash(./tool.sh deploy:*)"] } });
@@ -49,6 +52,13 @@ fn rules_of_claude_code_hold_at_every_level_of_its_settings() {
             assert_eq!(other["permissionDecision"], "allow", "{other}");
         }
     }
+}
+
+#[test]
+fn settings_of_claude_code_that_are_not_found_are_asked_about() {
+    let project = project().with_env("CLAUDE_CONFIG_DIR", "../other");
+    let said = line(&project, "default", "git status");
+    assert_eq!(said["permissionDecision"], "ask", "{said}");
 }
 
 #[test]

@@ -35,10 +35,13 @@ pub(super) async fn load(hook_context: &HookContext, rules: &mut ClientRules) {
     }
 }
 
-/// The folder in which Claude Code keeps the person's settings.
+/// The folder in which Claude Code keeps the person's settings; `None` if it depends on where Claude Code
+/// was started.
 fn claude_folder(io: &Io) -> Option<String> {
-    let named = io.env("CLAUDE_CONFIG_DIR").filter(|folder| folder.starts_with('/'));
-    named.map(str::to_owned).or_else(|| Some(format!("{}/.claude", io.env("HOME")?)))
+    match io.env("CLAUDE_CONFIG_DIR") {
+        Some(named) => named.starts_with('/').then(|| named.to_owned()),
+        None => Some(format!("{}/.claude", io.env("HOME")?)),
+    }
 }
 
 /// Adds to `places` the folders in which Claude Code keeps plans, memory and results of tools of this
@@ -81,7 +84,12 @@ async fn claude(hook_context: &HookContext, rules: &mut ClientRules) {
             }
         }
     }
-    files.extend(claude_folder(io).map(|folder| format!("{folder}/settings.json")));
+    match claude_folder(io) {
+        // The first has what the administrator of an organization sets on the web.
+        Some(folder) => files
+            .extend(["remote-settings", "settings"].map(|name| format!("{folder}/{name}.json"))),
+        None => rules.add_unreadable("`CLAUDE_CONFIG_DIR` or `HOME` is not an absolute path"),
+    }
     for folder in hook_context.folders() {
         files.push(format!("{folder}/.claude/settings.json"));
         files.push(format!("{folder}/.claude/settings.local.json"));
