@@ -105,3 +105,20 @@ fn git_mv_that_goes_on_after_errors_is_not_allowed() {
         }
     }
 }
+
+#[test]
+fn a_lease_that_names_a_commit_forces() {
+    let mut context = Context::new("/srv/repo");
+    context.git_branch = Some("feature/x".to_owned());
+    lines::assert_decisions(
+        &context,
+        &[
+            ("git push --force-with-lease origin feature/x", Allow),
+            ("git push --force-with-lease=feature/x origin feature/x", Allow),
+            ("git push --force-with-lease=feature/x:3027d93 origin feature/x", Deny),
+            ("git push --force-with-lease=feature/x: origin feature/x", Deny),
+            ("git push --force-with-lease --force-with-lease=x:1 origin feature/x", Deny),
+            ("git push --force-with-lease=feature/x:$X origin feature/x", Deny),
+        ],
+    );
+}

@@ -38,8 +38,12 @@ const PROTECTED_ANYWHERE: [&str; 6] = ["main", "master", "prod", "production", "
 
 /// `git push`: where to, what over what, and whether it is forced.
 pub(crate) fn push(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let lease = parsed.has(&["--force-with-lease"]);
-    let forced = parsed.has(&["-f", "--force"]) || lease;
+    let leases = parsed.values(&["--force-with-lease"]);
+    // With a commit that it names (`=REF:COMMIT`), git does not ask whether that one was ever seen.
+    let names_no_commit = |value: &&Arg| value.known().is_some_and(|value| !value.contains(':'));
+    let is_leased = parsed.has(&["--force-with-lease"]);
+    let lease = is_leased && leases.iter().all(names_no_commit);
+    let forced = parsed.has(&["-f", "--force"]) || is_leased;
     let refs = parsed.operands.get(1..).unwrap_or_default();
     if let Some(remote) = parsed.operands.first()
         && !remote.known().is_some_and(|name| REMOTES.contains(&name))
