@@ -355,7 +355,7 @@ impl<'c> Judge<'c> {
         if built_in == Decision::Deny || self.context.rules.is_empty() {
             return own;
         }
-        let matched = self.context.rules.command(args);
+        let matched = self.context.rules.command(args, &self.places);
         match (matched, built_in) {
             (Some(finding), _) if finding.decision > Decision::Allow => {
                 result.add(finding);

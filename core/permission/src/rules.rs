@@ -9,7 +9,7 @@ use fancy_regex::{Regex, RegexBuilder};
 
 use super::expand::{Arg, HOLE};
 use super::leading::without_leading_options;
-use super::paths::{TemporaryPolicy, file_name, in_system_folder};
+use super::paths::{Places, TemporaryPolicy, file_name, in_system_folder};
 use super::target::Target;
 use super::tools;
 pub use super::verdict::Source;
@@ -285,19 +285,24 @@ impl Rules {
     }
 
     /// What the rules say about one command: deny before ask before allow.
-    pub(super) fn command(&self, args: &[Arg]) -> Option<Finding> {
+    pub(super) fn command(&self, args: &[Arg], places: &Places) -> Option<Finding> {
         let short = without_leading_options(args);
         let [plain, quoted] = spellings(args);
         // A program of the same name in another folder is another program.
         let path = args.first().map_or("", |arg| arg.text.as_str());
-        let same = !path.contains('/') || in_system_folder(path);
-        let named =
-            if same { plain.clone() } else { format!("{path}{}", &plain[file_name(path).len()..]) };
+        let behind = plain[file_name(path).len()..].to_owned();
         let certain = args.iter().all(|arg| !arg.text.contains(HOLE));
+        let mut targets = match certain {
+            true if path.contains('/') && !in_system_folder(path) => Target::program(path, places),
+            true => vec![Target::text(file_name(path))],
+            false => vec![Target::default()],
+        };
+        let to_allow = targets.iter_mut().flat_map(|target| &mut target.to_allow);
+        to_allow.for_each(|spelling| spelling.push_str(&behind));
         let to_forbid = [plain, quoted].into_iter();
-        let to_forbid = to_forbid.chain(short.iter().flat_map(|args| spellings(args))).collect();
-        let to_allow = certain.then_some(named).into_iter().collect();
-        self.target("Bash", &[Target { to_allow, to_forbid, ..Target::default() }])
+        let to_forbid = to_forbid.chain(short.iter().flat_map(|args| spellings(args)));
+        targets[0].to_forbid = to_forbid.collect();
+        self.target("Bash", &targets)
     }
 
     /// The deny and ask rules that match a whole line of shell.

@@ -70,6 +70,17 @@ impl Target {
         std::iter::once(file).chain(led.collect::<Vec<_>>()).collect()
     }
 
+    /// The program in the file at `path`, as [`Target::file`]; without a folder it would be another one.
+    pub(super) fn program(path: &str, places: &Places) -> Vec<Target> {
+        let mut targets = Self::file(path, places);
+        for target in &mut targets {
+            target.elsewhere.clear();
+            let to_allow = target.to_allow.iter_mut().filter(|spelling| !spelling.contains('/'));
+            to_allow.for_each(|spelling| spelling.insert_str(0, "./"));
+        }
+        targets
+    }
+
     /// The address `url`. A part of it that servers or programs read in different ways is left out.
     pub(super) fn url(url: &str) -> Target {
         let Some((plain, is_plain)) = web::plain(url) else {

@@ -366,3 +366,23 @@ fn an_allow_rule_about_git_names_any_remote_that_is_not_the_project_s() {
     let calls = lines.map(|(line, decision)| ("Bash", json!({ "command": line }), decision));
     assert_rules(yaml, &calls);
 }
+
+#[test]
+fn an_allow_rule_about_a_program_file_is_about_where_its_path_ends() {
+    let yaml = "permissions:\n  allow: ['^\\./docs/', '^docs/b', '^frob']\n";
+    let lines = [
+        ("./docs/run.sh x", Allow),
+        ("docs/b", Allow),
+        ("./docs/../evil.sh", Ask),
+        ("./docs/../docs/b", Allow),
+        ("./docs/a/../../evil.sh", Ask),
+        ("docs/b/../../evil.sh", Ask),
+        // A link that leads out of the checkout, and one to a protected file.
+        ("./docs/mail", Ask),
+        ("./docs/lnk/x.yml", Ask),
+        ("./frob", Ask),
+        ("docs/../frob", Ask),
+    ];
+    let calls = lines.map(|(line, decision)| ("Bash", json!({ "command": line }), decision));
+    assert_rules(yaml, &calls);
+}
