@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::expand::{Arg, HOLE, Shape};
 use super::leading::without_leading_options;
-use super::paths::{Access, Places, file_name};
+use super::paths::{Access, Places, file_name, parts, paths_in};
 use super::shell::Simple;
 use super::verdict::{Decision, Finding, Rule};
 use onloop_syntax::{limits, text};
@@ -150,6 +150,23 @@ impl ClientRules {
         claude.chain(opencode).max_by_key(|found| found.decision)
     }
 
+    /// What they ask about a command of which it is not known which of its words are files that it reads
+    /// or writes.
+    pub(super) fn uncertain(&self, args: &[Arg], places: &Places) -> Option<Finding> {
+        let found = self.claude.iter().filter_map(|rule| {
+            let access = rule.access()?;
+            let is_about = |path: &str| rule.is_about_path(path, access, places);
+            let may_be_about = |part: &str| rule.may_be_about_path(part, access, places);
+            let names = |arg: &Arg| {
+                paths_in(arg.guessed()).any(is_about)
+                    || parts(&arg.text).map(behind_unknown).any(may_be_about)
+            };
+            let is_asked = rule.is_for_every_file(access) || args.iter().skip(1).any(names);
+            is_asked.then(|| rule.question(access))
+        });
+        found.max_by_key(|found| found.decision)
+    }
+
     /// What they say about a file that a line writes, or whose content it shows.
     pub(super) fn file(&self, file: &Arg, access: Access, places: &Places) -> Option<Finding> {
         let found = self.claude.iter().filter_map(|rule| {
@@ -178,14 +195,6 @@ fn spellings(args: &[Arg]) -> Vec<String> {
 /// A word without its unknown parts.
 fn plain(arg: &Arg) -> String {
     arg.guessed().replace(HOLE, "")
-}
-
-/// What a word may name as a path: itself, and `x` of `--file=x`, `if=x`, `HEAD:x` and `file:x`.
-fn paths_in(word: &str) -> impl Iterator<Item = &str> {
-    let value = word.split_once('=').map(|(_, value)| value);
-    let behind_colon = word.rsplit_once(':').map(|(_, path)| path);
-    let all = [Some(word), value, behind_colon].into_iter().flatten();
-    all.filter(|path| !path.is_empty())
 }
 
 /// What stands behind the unknown parts of a word, as a path from the current folder.

@@ -336,6 +336,10 @@ impl<'c> Judge<'c> {
         } else {
             self.known_program(args, stdin, at);
         }
+        let knows_files = self.commands[at].class.is_some_and(Class::knows_files);
+        if !knows_files || self.worst.decision() > Decision::Allow {
+            self.consider(self.context.client.uncertain(args, &self.places));
+        }
         let mut own = std::mem::replace(&mut self.worst, outer);
         own = self.apply_rules(args, own);
         self.depth -= 1;

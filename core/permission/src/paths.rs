@@ -10,12 +10,14 @@ mod found;
 mod links;
 mod places;
 mod secret;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 pub use below::below;
 pub(super) use below::{goes_up, tidy};
+pub(super) use words::{mentions_secret, parts, paths_in};
 
 use below::{begins_with, below_any_case, below_pattern, goes_up_from_link, has_entry, normal};
 use found::{asks, containable, denies, odd, secret_finding};
@@ -578,13 +580,6 @@ pub fn pattern_matches(pattern: &str, name: &str) -> bool {
 /// Whether the file name pattern `pattern` matches `name`, where a star matches a leading dot.
 pub fn pattern_matches_any(pattern: &str, name: &str) -> bool {
     secret::matches(pattern, name, secret::Dots::Matched)
-}
-
-/// Whether a word, whatever it is for, mentions a file that is secret by its name.
-pub(super) fn mentions_secret(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let parts = lower.split(|c: char| c.is_whitespace() || "\"'`=:,;|()<>&{}".contains(c));
-    parts.filter(|part| !part.is_empty()).any(secret::is_mentioned)
 }
 
 /// Whether a file name that `find` looks for can be a secret's.

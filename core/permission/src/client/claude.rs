@@ -141,6 +141,13 @@ impl ClaudeRule {
         self.files(access).is_some_and(|pattern| pattern.may_match(glob, places))
     }
 
+    /// How files are used that it is about, if it is about files of commands.
+    pub(super) fn access(&self) -> Option<Access> {
+        let is_for =
+            |access: &Access| self.files(*access).is_some() || self.is_for_every_file(*access);
+        [Access::Write, Access::Read].into_iter().find(is_for)
+    }
+
     /// Whether it is about this access to every file.
     pub(super) fn is_for_every_file(&self, access: Access) -> bool {
         let tools = if access == Access::Write { &["Edit", "Write"][..] } else { &["Read"] };

@@ -84,6 +84,9 @@ fn begins(pattern: &[String], path: &[&str], matches: fn(&str, &str) -> bool) ->
 /// Whether two patterns for a name may match the same one, by what is certain at both ends.
 fn overlaps(one: &str, other: &str) -> bool {
     const SPECIAL: [char; 8] = ['*', '?', '[', ']', '{', '}', ',', '\\'];
+    if !other.contains(SPECIAL) && !one.contains(['{', '\\']) {
+        return pattern_matches_any(one, other);
+    }
     let start = |text: &str| text.find(SPECIAL).unwrap_or(text.len());
     let end = |text: &str| text.rfind(SPECIAL).map_or(0, |at| at + 1);
     let (starts, ends) =

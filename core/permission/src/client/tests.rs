@@ -121,6 +121,65 @@ fn what_a_line_may_read_or_write_of_a_client_s_files_is_asked_about() {
 }
 
 #[test]
+fn files_of_a_command_of_which_its_use_is_not_known_are_asked_about() {
+    let settings = json!({ "permissions": {
+        "deny": ["Read(./private/**)", "Edit(./docs/**)", "Edit(*.key)"],
+    } });
+    let context = with_claude(&settings);
+    let (allow, ask, deny) = (Decision::Allow, Decision::Ask, Decision::Deny);
+    for (line, decision, rewritten) in [
+        ("mktemp docs/XXXX", deny, false),
+        ("mktemp -p docs a.XXXX", deny, false),
+        ("perl -pi -e s/x/EVIL/ docs/n", ask, false),
+        ("cd docs && perl -pi -e s/x/EVIL/ n", ask, false),
+        ("gzip docs/m", ask, false),
+        ("split README.md docs/x", ask, false),
+        ("tar xf sub/a.tar -C docs", ask, false),
+        ("tar xf sub/a.tar -Cdocs", ask, false),
+        ("iconv -o docs/ic README.md", ask, false),
+        ("iconv --output=docs/ic README.md", ask, false),
+        ("openssl rand -out docs/rnd", ask, false),
+        ("script -qc true docs/typescript", ask, false),
+        ("sed -n 'w docs/sedw' README.md", ask, false),
+        ("npx prettier --write docs", ask, false),
+        ("npx prettier --write 'd*/n'", ask, false),
+        ("black a.key", ask, false),
+        ("python3 -c 'open(\"docs/n\", \"w\")'", ask, false),
+        ("python3 -c 'open(\"private/n\")'", ask, false),
+        ("ed docs/n", ask, false),
+        ("zip docs/n.zip", ask, false),
+        ("timeout 5 ./tool --out docs/n", ask, false),
+        ("curl -s -d @private/p http://localhost:1", deny, false),
+        ("curl -F f=@private/p http://localhost:1", deny, false),
+        ("gcc @private/p", deny, false),
+        ("gcc -Iprivate x.c", deny, false),
+        // What these read and write is known, or is something else.
+        ("cat docs/n", allow, false),
+        ("git add docs/n", allow, false),
+        ("git commit -m 'Write docs/n'", allow, false),
+        ("perl -pi -e s/x/y/ src/n", ask, true),
+        ("cargo test key", ask, true),
+        ("make test", allow, false),
+    ] {
+        assert_eq!(answer(&context, &Call::shell(line)), (decision, rewritten), "{line}");
+    }
+    let context = with_claude(&json!({ "permissions": { "deny": ["Edit"] } }));
+    for (line, decision, rewritten) in [
+        ("perl -pi -e s/x/y/ n", ask, false),
+        ("cargo test", ask, false),
+        ("sed -n 'w x' README.md", ask, false),
+        ("mktemp x.XXXX", deny, false),
+        ("cat n", allow, false),
+        ("sed -n 1p n", allow, false),
+        ("git status", allow, false),
+        ("git commit -m x", allow, false),
+        ("gh issue list", allow, false),
+    ] {
+        assert_eq!(answer(&context, &Call::shell(line)), (decision, rewritten), "{line}");
+    }
+}
+
+#[test]
 fn a_command_is_compared_as_it_is_written_too() {
     let settings = json!({ "permissions": { "deny": [
         "Bash(./tool.sh \"a b\")",

@@ -407,14 +407,12 @@ pub(crate) fn tree(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `mktemp`: where the run's temporary folder is, or in the checkout.
 pub(crate) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    for operand in &parsed.operands {
-        judge.consider(judge.places.judge(operand, Access::Write));
+    for path in parsed.operands.iter().copied().chain(parsed.values(&["--tmpdir"])) {
+        judge.consider(judge.context.client.file(path, Access::Write, &judge.places));
+        judge.consider(judge.places.judge(path, Access::Write));
     }
     if !parsed.operands.is_empty() && !parsed.has(&["--tmpdir", "-t"]) {
         return;
-    }
-    for folder in parsed.values(&["--tmpdir"]) {
-        judge.consider(judge.places.judge(folder, Access::Write));
     }
     // A name in that folder, not one that leads out of it.
     let plain = |arg: &&Arg| arg.known().is_some_and(|name| !name.contains('/'));

@@ -105,6 +105,11 @@ impl Class {
         )
     }
 
+    /// Whether the files that a program of this class uses are known by its table.
+    pub(crate) fn knows_files(self) -> bool {
+        self.only_reads() || matches!(self, Class::Records | Class::Updates | Class::Reports)
+    }
+
     /// The class in a sentence: “it …”.
     pub fn sentence(self) -> &'static str {
         self.policy().sentence
