@@ -341,7 +341,7 @@ impl<'c> Judge<'c> {
             self.consider(self.context.client.uncertain(args, &self.places));
         }
         let mut own = std::mem::replace(&mut self.worst, outer);
-        own = self.apply_rules(args, own);
+        own = self.apply_rules(args, at, own);
         self.depth -= 1;
         if self.traced {
             self.commands[at].words = args.iter().map(|arg| arg.text.clone()).collect();
@@ -353,7 +353,7 @@ impl<'c> Judge<'c> {
     }
 
     /// Combines what the tables found with the user's rules.
-    fn apply_rules(&self, args: &[Arg], own: Worst) -> Worst {
+    fn apply_rules(&self, args: &[Arg], at: usize, own: Worst) -> Worst {
         let mut result = Worst::default();
         let built_in = own.decision();
         if built_in == Decision::Deny || self.context.rules.is_empty() {
@@ -367,14 +367,32 @@ impl<'c> Judge<'c> {
             }
             // The rule allows the program, and says nothing about the rest.
             (Some(finding), Decision::Ask) => {
-                match own.firm(|option| self.context.rules.names_option(args, option)) {
-                    Some(firm) => result.add(firm.clone()),
-                    None => result.add(finding),
+                let firm = own.firm(|option| self.context.rules.names_option(args, option));
+                if let Some(firm) = firm {
+                    result.add(firm.clone());
+                } else if let Some(word) = self.uncovered_word(args, &self.commands[at]) {
+                    result.add(word);
+                    result.consider(own.into_finding());
+                } else {
+                    result.add(finding);
                 }
             }
             _ => return own,
         }
         result
+    }
+
+    /// A word that an allow rule about the command says nothing about.
+    fn uncovered_word(&self, args: &[Arg], command: &Examined) -> Option<Finding> {
+        let of_container = |arg: &Arg| matches!(arg.text.as_str(), "exec" | "run");
+        let is_elsewhere = match command.name.split(' ').next() {
+            Some("docker" | "podman" | "nerdctl" | "kubectl" | "oc") => {
+                args.iter().any(of_container)
+            }
+            Some(name) => matches!(name, "ssh" | "mosh" | "autossh"),
+            None => false,
+        };
+        args.iter().skip(1).find_map(|arg| self.places.judge_word(arg, is_elsewhere))
     }
 
     fn entry(

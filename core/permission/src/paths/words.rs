@@ -1,6 +1,9 @@
 //! Paths in words of which no table says what they are.
 
-use super::secret;
+use super::found::containable;
+use super::{PathClass, Places, secret};
+use crate::expand::Arg;
+use crate::verdict::{Finding, PathRule};
 
 /// What a word may name as a path: itself, and what stands behind `=`, `:`, `@`, `,` and the letter of an
 /// option. In a text these are punctuation, and only the first `=` and the last `:` count.
@@ -26,4 +29,43 @@ pub(crate) fn parts(word: &str) -> impl Iterator<Item = &str> {
 /// Whether a word, whatever it is for, mentions a file that is secret by its name.
 pub(crate) fn mentions_secret(text: &str) -> bool {
     parts(&text.to_lowercase()).any(secret::is_mentioned)
+}
+
+impl Places {
+    /// What speaks against a word of a command that an allow rule is about: such a rule says nothing about
+    /// what the word may name outside the checkout, secrets, and files that are protected there. With
+    /// `is_elsewhere`, a path from `/` is one of another machine.
+    pub(crate) fn judge_word(&self, arg: &Arg, is_elsewhere: bool) -> Option<Finding> {
+        let word = arg.text.as_str();
+        let is_text = word.contains(char::is_whitespace);
+        let secret = (!is_text && mentions_secret(word)).then_some(PathRule::Secret);
+        // What stands behind `http:` is no path, and neither are most texts.
+        let is_path = |path: &&str| {
+            !path.starts_with("//") && (!is_text || path.starts_with(['/', '~', '.']))
+        };
+        let mut paths = paths_in(word).filter(is_path);
+        let rule = secret.or_else(|| paths.find_map(|path| self.protection(path, is_elsewhere)))?;
+        containable(rule, format!("no allow rule covers what `{word}` may name"))
+    }
+
+    /// Why the file at a path needs more than an allow rule about a program.
+    fn protection(&self, path: &str, is_elsewhere: bool) -> Option<PathRule> {
+        match self.class(path) {
+            PathClass::Repository
+            | PathClass::Stream
+            | PathClass::Endless
+            | PathClass::ClientFile
+            | PathClass::OwnState
+            | PathClass::OwnTemporary
+            | PathClass::Temporary => None,
+            PathClass::Git | PathClass::GitHook => Some(PathRule::Git),
+            PathClass::Control => Some(PathRule::Control),
+            PathClass::Automation => Some(PathRule::Automation),
+            PathClass::State => Some(PathRule::State),
+            PathClass::Secret => Some(PathRule::Secret),
+            PathClass::Device | PathClass::DanglingLink => Some(PathRule::Device),
+            PathClass::Home | PathClass::Packages => Some(PathRule::Home),
+            PathClass::Outside => (!is_elsewhere).then_some(PathRule::Outside),
+        }
+    }
 }
