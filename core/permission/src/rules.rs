@@ -290,7 +290,8 @@ impl Rules {
         let [plain, quoted] = spellings(args);
         // A program of the same name in another folder is another program.
         let path = args.first().map_or("", |arg| arg.text.as_str());
-        let behind = plain[file_name(path).len()..].to_owned();
+        let name = file_name(args.first().map_or("", Arg::guessed));
+        let behind = plain[name.len()..].to_owned();
         let certain = args.iter().all(|arg| !arg.text.contains(HOLE));
         let mut targets = match certain {
             true if path.contains('/') && !in_system_folder(path) => Target::program(path, places),

@@ -62,9 +62,10 @@ impl Finding {
         Finding { lasting: true, ..self }
     }
 
-    /// How bad it is: what a sandbox does not hold is worse than what it does.
-    fn severity(&self) -> (Decision, bool, bool) {
-        (self.decision, !self.containable, self.lasting)
+    /// How bad it is: what a sandbox does not hold is worse than what it does, and what only a person may
+    /// answer is worse than what a model may.
+    fn severity(&self) -> (Decision, bool, bool, bool) {
+        (self.decision, !self.containable, self.rule.needs_person(), self.lasting)
     }
 
     fn waits(&self) -> bool {
