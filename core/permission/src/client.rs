@@ -66,6 +66,17 @@ impl ClientRules {
         self.fault.get_or_insert_with(|| text::one_line(reason));
     }
 
+    /// The rules of opencode by themselves: of the whole configuration, and of each agent with it. Empty
+    /// without rules that hold for every agent.
+    pub(super) fn opencode_layers(&self) -> Vec<ClientRules> {
+        let layers = self.opencode.iter().filter(|_| opencode::has_common(&self.opencode));
+        let alone = |layer: &opencode::Layer| ClientRules {
+            opencode: vec![layer.clone()],
+            ..ClientRules::default()
+        };
+        layers.map(alone).collect()
+    }
+
     fn bound(&mut self) {
         let opencode: usize = self.opencode.iter().map(opencode::Layer::len).sum();
         if self.claude.len() + self.codex.len() + opencode > limits::CONFIG_RULES {

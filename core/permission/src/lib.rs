@@ -169,8 +169,17 @@ pub struct Ruling {
 impl Ruling {
     /// Whether something in the call waits for a person's word, for which nobody else's counts.
     pub fn needs_a_person(&self) -> bool {
+        self.rules().any(Rule::needs_person)
+    }
+
+    /// Whether a rule of the client is about something in the call.
+    fn is_by_client(&self) -> bool {
+        self.rules().any(|rule| matches!(rule, Rule::Client(_)))
+    }
+
+    fn rules(&self) -> impl Iterator<Item = &Rule> {
         let findings = self.commands.iter().filter_map(|command| command.finding.as_ref());
-        self.rule.needs_person() || findings.into_iter().any(|finding| finding.rule.needs_person())
+        std::iter::once(&self.rule).chain(findings.map(|finding| &finding.rule))
     }
 }
 
@@ -186,6 +195,15 @@ pub fn explain(call: &Call, context: &Context) -> Ruling {
 
 fn rule(call: &Call, context: &Context, traced: bool) -> Ruling {
     judged(call, context, Judge::new(context, traced)).0
+}
+
+/// Whether a question about `call` may be left to opencode: only its own rules ask, or they ask whichever
+/// agent calls. It runs what no rule of its own is about.
+pub fn is_left_to_opencode(call: &Call, context: &Context) -> bool {
+    let by = |client| decide(call, &Context { client, confines_builds: false, ..context.clone() });
+    let layers = context.client.opencode_layers();
+    by(ClientRules::default()).decision == Decision::Allow
+        || !layers.is_empty() && layers.into_iter().all(|layer| by(layer).is_by_client())
 }
 
 /// What `call` would stage that it does not name, each by one of its commands.

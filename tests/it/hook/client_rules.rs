@@ -185,6 +185,40 @@ fn rules_of_opencode_hold() {
 }
 
 #[test]
+fn opencode_is_asked_only_where_it_asks_a_person() {
+    let project = project();
+    let said = |tool: &str, input: Value| {
+        let input = json!({ "event": "tool.execute.before", "session_id": "s1", "tool": tool,
+            "cwd": project.path("").to_str().unwrap(), "input": input });
+        say(&project, "opencode", &input)
+    };
+    let line = |line: &str| said("bash", json!({ "command": line }));
+    // Otherwise a sandbox holds what the tool does.
+    project.write(".agentize.local.yaml", "permissions: {confine: off}\n");
+    let lines = ["npm publish", "git push origin main", "kubectl apply -f x", "./tool.sh"];
+    for command in lines {
+        let said = line(command);
+        let why = said["reason"].as_str().unwrap();
+        assert_eq!(said["decision"], "deny", "{command}: {said}");
+        assert!(why.contains("opencode would run it without asking"), "{command}: {said}");
+    }
+    let workflow = json!({ "filePath": project.path(".github/workflows/x.yml"), "content": "x" });
+    assert_eq!(said("write", workflow)["decision"], "deny");
+    project.write("opencode.json", r#"{"permission": {"bash": "ask"}}"#);
+    for command in lines {
+        assert_eq!(line(command)["decision"], "ask", "{command}");
+    }
+    // An agent may have a rule of its own that allows it, and which agent calls is not known.
+    let agent = "---\npermission:\n  bash:\n    npm publish: allow\n    git status: deny\n---\n";
+    project.write(".opencode/agent/plan.md", agent);
+    assert_eq!(line("npm publish")["decision"], "deny");
+    assert_eq!(line("kubectl apply -f x")["decision"], "ask");
+    project.write("opencode.json", "{}");
+    assert_eq!(line("kubectl apply -f x")["decision"], "deny");
+    assert_eq!(line("git status")["decision"], "ask");
+}
+
+#[test]
 fn codex_does_not_take_a_question_about_lost_work_for_a_yes() {
     let project = project();
     project.commit("Tool");

@@ -195,7 +195,7 @@ fn opencode_is_answered_in_the_form_of_our_plugin() {
     assert_eq!(call("bash", json!({ "command": "git status" })), "allow");
     assert_eq!(call("bash", json!({ "command": "rm -rf /" })), "deny");
     assert_eq!(call("read", json!({ "filePath": project.path(".env") })), "deny");
-    assert_eq!(call("mystery", json!({})), "ask");
+    assert_eq!(call("mystery", json!({})), "deny");
     assert_eq!(event("session.idle", json!({})), Value::Null);
     assert_eq!(event("chat.message", json!({ "text": "/ultra-planner x" })), Value::Null);
     let said = event("session.idle", json!({}));

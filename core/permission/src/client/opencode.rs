@@ -35,6 +35,11 @@ pub(super) fn read(configuration: &Value) -> Vec<Layer> {
     layers
 }
 
+/// Whether one of the layers holds for agents without rules of their own.
+pub(super) fn has_common(layers: &[Layer]) -> bool {
+    layers.iter().any(|layer| !layer.of_agent)
+}
+
 /// `permission` and `tools` of an agent that a file of Markdown describes; null for one without rules.
 ///
 /// # Errors

@@ -7,7 +7,9 @@ use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
 use onloop_engine::session::files::Sessions;
 use onloop_engine::{git::known_to_git, git::links, session::workspace};
-use onloop_permission::{Call, CallingSession, Context, Decision, Rule, Ruling, decide};
+use onloop_permission::{
+    Call, CallingSession, Context, Decision, Rule, Ruling, decide, is_left_to_opencode,
+};
 use onloop_sessions::handsoff::approval::message;
 use onloop_sessions::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
 use onloop_sessions::handsoff::{Session, SessionState, digest, transcript};
@@ -27,8 +29,12 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
     if is_left_to_the_plan(hook_context, &ruling) {
         return HookAnswer::Nothing;
     }
+    let host_asks = match hook_context.host == Host::OpenCode {
+        true => ruling.decision != Decision::Ask || is_left_to_opencode(call, &context),
+        false => hook_context.mode.asks_a_person(),
+    };
     if hook_context.is_asked_by_us() {
-        let ruling = refused_unless_asked(hook_context, ruling).await;
+        let ruling = refused_unless_asked(hook_context, ruling, host_asks).await;
         return decided(hook_context, call, &ruling).await;
     }
     let ruling = match ruling.decision {
@@ -62,7 +68,7 @@ async fn judged(hook_context: &HookContext, call: &Call) -> HookAnswer {
         pending::forget(&hook_context.io, &id).await;
     }
     remember(hook_context, &digest_of(call), &ruling).await;
-    let ruling = refused_unless_asked(hook_context, ruling).await;
+    let ruling = refused_unless_asked(hook_context, ruling, host_asks).await;
     decided(hook_context, call, &ruling).await
 }
 
@@ -73,22 +79,26 @@ fn is_left_to_the_plan(hook_context: &HookContext, ruling: &Ruling) -> bool {
 }
 
 /// Refuses what a person must decide where the host would not ask one. Claude Code has modes in which
-/// a model answers or no person is asked; Codex takes a question for a yes.
-async fn refused_unless_asked(hook_context: &HookContext, ruling: Ruling) -> Ruling {
+/// a model answers or no person is asked; Codex and opencode take a question for a yes.
+async fn refused_unless_asked(
+    hook_context: &HookContext,
+    ruling: Ruling,
+    host_asks: bool,
+) -> Ruling {
     if ruling.decision != Decision::Ask {
         return ruling;
     }
-    let is_codex = hook_context.host == Host::Codex;
-    let is_asked = hook_context.mode.asks_a_person();
+    let host = hook_context.host;
+    let is_codex = host == Host::Codex;
     let is_left_open = match is_codex {
-        true => !ruling.lasting && (is_asked || hook_context.is_sandboxed_by_host().await),
-        false => is_asked,
+        true => !ruling.lasting && (host_asks || hook_context.is_sandboxed_by_host().await),
+        false => host_asks,
     };
     if is_left_open {
         return ruling;
     }
-    let why = match is_codex {
-        true => "Codex would run it without asking".to_owned(),
+    let why = match is_codex || host == Host::OpenCode {
+        true => format!("{} would run it without asking", host.title()),
         false => format!("no person is asked in the mode `{}`", hook_context.mode.as_str()),
     };
     let reason = format!("{}; {why}, so a person has to run or to allow it", ruling.reason);
