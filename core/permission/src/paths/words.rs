@@ -50,6 +50,11 @@ impl Places {
 
     /// Why the file at a path needs more than an allow rule about a program.
     fn protection(&self, path: &str, is_elsewhere: bool) -> Option<PathRule> {
+        // A rule that names a folder is not about what lies beside it.
+        let mut inner = path.split('/').skip_while(|part| matches!(*part, "" | "." | ".."));
+        if inner.any(|part| part == "..") {
+            return Some(PathRule::Odd);
+        }
         match self.class(path) {
             PathClass::Repository
             | PathClass::Stream

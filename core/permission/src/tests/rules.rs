@@ -419,6 +419,8 @@ fn an_allow_rule_does_not_cover_words_that_may_be_protected_paths() {
         "frob '../a b'",
         "frob x=@.env",
         "aws s3 cp s3://x /srv/other/x",
+        "node scripts/../evil.js",
+        "python3 ./tools/a/../../evil.py",
     ];
     let allowed = [
         "npx prettier --write src",
@@ -427,6 +429,7 @@ fn an_allow_rule_does_not_cover_words_that_may_be_protected_paths() {
         "node scripts/x.js --url https://a.example/x --level=3",
         "python3 -m pytest --junitxml=/tmp/x.xml tests/a.py::test_b",
         "python3 -c 'print(1)'",
+        "frob main..HEAD ./...",
         "docker exec app cat /app/x.yml",
         "ssh dev cat /var/log/x",
         "frob > /dev/null",
