@@ -18,6 +18,8 @@ pub(super) struct ClaudeRule {
     text: String,
     tool: String,
     what: What,
+    /// A member of the input and a pattern for its value, which `name:value` may be as well.
+    member: Option<(String, String)>,
 }
 
 /// What a rule is about, besides the tool.
@@ -49,6 +51,12 @@ pub(super) fn read(
         Some((tool, what)) => (tool.trim(), what.trim()),
         None => (rule, ""),
     };
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    // `Bash(git:*)` is about lines that begin so.
+    let member = what.split_once(':').filter(|(name, value)| {
+        is_name(name) && !value.is_empty() && !(tool == "Bash" && *value == "*")
+    });
+    let member = member.map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
     let pattern = || PathPattern::new(what, folders, home);
     let what = match (tool, what) {
         (_, "" | "*") => What::Anything,
@@ -64,7 +72,7 @@ pub(super) fn read(
         },
         (_, name) => What::Named(name.to_owned()),
     };
-    ClaudeRule { decision, text: text::one_line(rule), tool: tool.to_owned(), what }
+    ClaudeRule { decision, text: text::one_line(rule), tool: tool.to_owned(), what, member }
 }
 
 impl ClaudeRule {
@@ -85,6 +93,14 @@ impl ClaudeRule {
 
     /// Whether the rule is about a call of `tool` as a whole.
     pub(super) fn is_about(&self, tool: &str, input: &Value, places: &Places) -> bool {
+        let has = |(name, pattern): &(String, String)| match &input[name] {
+            Value::String(text) => wildcard(pattern, text),
+            value @ (Value::Bool(_) | Value::Number(_)) => wildcard(pattern, &value.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => false,
+        };
+        if self.member.as_ref().is_some_and(has) && self.is_for(tool) {
+            return true;
+        }
         match &self.what {
             What::Anything => self.is_for(tool),
             What::Command(pattern) => {

@@ -331,6 +331,28 @@ fn what_git_takes_back_is_written_for_the_rules_of_clients() {
 }
 
 #[test]
+fn a_rule_of_claude_code_may_be_about_a_member_of_the_input() {
+    let call = |tool: &str, input| Call { tool: tool.to_owned(), input };
+    let bash = |more: &str, value| call("Bash", json!({ "command": "git status", more: value }));
+    let agent = call("Agent", json!({ "prompt": "x", "model": "opus" }));
+    for (rule, call, is_about) in [
+        ("Bash(run_in_background:true)", bash("run_in_background", json!(true)), true),
+        ("Bash(run_in_background:true)", bash("run_in_background", json!(false)), false),
+        ("Bash(timeout:9*)", bash("timeout", json!(9000)), true),
+        ("Bash(timeout:*)", bash("timeout", json!(9000)), false),
+        ("Agent(model:opus)", agent.clone(), true),
+        ("Task(model:o*)", agent.clone(), true),
+        ("Agent(model:haiku)", agent, false),
+        ("mcp__a__b(owner:x)", call("mcp__a__b", json!({ "owner": "x" })), true),
+        ("mcp__a__b(owner:x)", call("mcp__a__c", json!({ "owner": "x" })), false),
+    ] {
+        let context = with_claude(&json!({ "permissions": { "ask": [rule] } }));
+        let ruling = decide(&call, &context);
+        assert_eq!(ruling.rule == Rule::Client(Decision::Ask), is_about, "{rule} {call:?}");
+    }
+}
+
+#[test]
 fn rules_of_claude_code_name_tools_servers_and_everything() {
     let settings = json!({ "permissions": {
         "deny": ["mcp__tracker", "Skill(open-pr)", "NotebookRead"], "ask": ["Bash"],
