@@ -45,6 +45,9 @@ impl ClientRules {
     /// the `permission` of each agent.
     pub fn set_opencode(&mut self, configuration: &Value) {
         self.opencode = opencode::read(configuration);
+        if opencode::has_substitutions(configuration) {
+            self.add_unreadable("a permission of opencode has `{env:…}` or `{file:…}` in it");
+        }
         self.bound();
     }
 
@@ -67,9 +70,10 @@ impl ClientRules {
     }
 
     /// The rules of opencode by themselves: of the whole configuration, and of each agent with it. Empty
-    /// without rules that hold for every agent.
+    /// without rules that hold for every agent, or where some are not known.
     pub(super) fn opencode_layers(&self) -> Vec<ClientRules> {
-        let layers = self.opencode.iter().filter(|_| opencode::has_common(&self.opencode));
+        let is_known = self.fault.is_none() && opencode::has_common(&self.opencode);
+        let layers = self.opencode.iter().filter(|_| is_known);
         let alone = |layer: &opencode::Layer| ClientRules {
             opencode: vec![layer.clone()],
             ..ClientRules::default()

@@ -35,6 +35,16 @@ pub(super) fn read(configuration: &Value) -> Vec<Layer> {
     layers
 }
 
+/// Whether opencode puts text from elsewhere into the permissions of a configuration.
+pub(super) fn has_substitutions(configuration: &Value) -> bool {
+    let agents = ["agent", "mode"].into_iter().flat_map(|key| configuration[key].as_object());
+    let agents = agents.flat_map(|agents| agents.values());
+    std::iter::once(configuration).chain(agents).any(|of| {
+        let text = format!("{}{}", of["permission"], of["tools"]);
+        text.contains("{env:") || text.contains("{file:")
+    })
+}
+
 /// Whether one of the layers holds for agents without rules of their own.
 pub(super) fn has_common(layers: &[Layer]) -> bool {
     layers.iter().any(|layer| !layer.of_agent)
@@ -76,7 +86,11 @@ fn rules(permission: &Value, tools: &Value) -> Vec<(String, String, Decision)> {
     let switched = tools.as_object().into_iter().flatten();
     let mut found: Vec<_> = switched
         .filter(|(_, on)| **on == Value::Bool(false))
-        .map(|(kind, _)| (kind.clone(), everything(), Decision::Deny))
+        .map(|(kind, _)| match kind.as_str() {
+            "write" | "patch" | "multiedit" => "edit".to_owned(),
+            _ => kind.clone(),
+        })
+        .map(|kind| (kind, everything(), Decision::Deny))
         .collect();
     for (kind, value) in permission.as_object().into_iter().flatten() {
         if let Some(decision) = action(value) {
@@ -165,13 +179,17 @@ impl Layer {
     }
 }
 
-/// What a pattern may call a path: as the call has it, absolute, and below the project. A link is what
-/// it leads to, too.
+/// What a pattern may call a path: as the call has it, absolute, and below the project or the home folder.
+/// A link is what it leads to, too.
 fn names(path: &str, places: &Places) -> Vec<String> {
     let mut names = vec![path.to_owned()];
     for absolute in places.named(path) {
         let inside = places.root.as_deref().and_then(|root| below(&absolute, root));
         names.extend(inside.map(str::to_owned));
+        let home = places.user_home.as_deref().and_then(|home| below(&absolute, home));
+        names.extend(
+            home.into_iter().flat_map(|rest| ["~", "$HOME"].map(|it| format!("{it}/{rest}"))),
+        );
         names.push(absolute);
     }
     names

@@ -393,6 +393,33 @@ fn paths_in_rules_of_claude_code_start_where_its_documentation_says() {
 }
 
 #[test]
+fn rules_of_opencode_are_read_as_it_reads_them() {
+    let file =
+        |tool: &str, path: &str| Call { tool: tool.to_owned(), input: json!({ "filePath": path }) };
+    let secret = "/home/me/.cargo/registry/x";
+    for (configuration, call, is_about) in [
+        (json!({ "permission": { "read": { "~/.cargo/*": "ask" } } }), file("read", secret), true),
+        (
+            json!({ "permission": { "read": { "$HOME/.cargo/*": "ask" } } }),
+            file("read", secret),
+            true,
+        ),
+        (json!({ "permission": { "read": { "~/.npm/*": "ask" } } }), file("read", secret), false),
+        (json!({ "tools": { "write": false } }), file("write", "src/a"), true),
+        (json!({ "tools": { "write": false } }), file("read", "src/a"), false),
+        (json!({ "permission": { "bash": { "x *": "{env:X}" } } }), Call::shell("ls"), true),
+        (json!({ "permission": { "bash": { "{file:x}": "deny" } } }), Call::shell("ls"), true),
+        (json!({ "agent": { "a": { "permission": "{env:X}" } } }), Call::shell("ls"), true),
+        (json!({ "agent": { "a": { "prompt": "{file:x}" } } }), Call::shell("ls"), false),
+    ] {
+        let mut context = with_opencode(&configuration);
+        context.places.user_home = Some("/home/me".to_owned());
+        let by_client = matches!(decide(&call, &context).rule, Rule::Client(_));
+        assert_eq!(by_client, is_about, "{configuration} {call:?}");
+    }
+}
+
+#[test]
 fn in_opencode_the_last_rule_that_matches_counts() {
     let context = with_opencode(&json!({
         "permission": {
