@@ -392,7 +392,16 @@ impl<'c> Judge<'c> {
             Some(name) => matches!(name, "ssh" | "mosh" | "autossh"),
             None => false,
         };
-        args.iter().skip(1).find_map(|arg| self.places.judge_word(arg, is_elsewhere))
+        let database = |arg: &Arg| {
+            let word = arg.text.as_str();
+            let is_named = || self.context.rules.names_option(args, word);
+            (network::is_database_elsewhere(word) && !is_named()).then(|| {
+                let reason = format!("no allow rule names the database `{word}`");
+                Finding::ask(Rule::Option(format!("{} {word}", command.name)), reason).for_good()
+            })
+        };
+        let mut words = args.iter().skip(1);
+        words.find_map(|arg| self.places.judge_word(arg, is_elsewhere).or_else(|| database(arg)))
     }
 
     fn entry(

@@ -347,6 +347,15 @@ fn spellings(args: &[Arg]) -> [String; 2] {
     [plain, quoted.join(" ")]
 }
 
+/// The options in words of a command, without their values: `-h` of `-hx`, `--host` of `--host=x`.
+fn options(words: &str) -> impl Iterator<Item = &str> {
+    let options = words.split(' ').filter(|word| word.len() > 1 && word.starts_with('-'));
+    options.filter(|word| *word != "--").map(|word| match word.strip_prefix("--") {
+        Some(_) => word.split('=').next().unwrap_or(word),
+        None => word.char_indices().nth(2).map_or(word, |(end, _)| &word[..end]),
+    })
+}
+
 /// Whether a rule's name for tools, which may end in `*`, stands for `tool`.
 fn is_called(name: &str, tool: &str) -> bool {
     name.strip_suffix('*').map_or(tool == name, |start| tool.starts_with(start))
@@ -399,7 +408,8 @@ impl Matcher {
     }
 
     /// Whether an allow rule covers one of `spellings`. What it matches must end at the end of a word:
-    /// `^frob` is about `frob`, not about `frobnicate`. A word of a command ends at the next blank.
+    /// `^frob` is about `frob`, not about `frobnicate`. A word of a command ends at the next blank. An option
+    /// that it names and that a command has again may have another value there.
     fn covers(&self, tool: &str, spellings: &[String]) -> bool {
         let Pattern::Search(regex) = &self.pattern else {
             return false;
@@ -412,8 +422,14 @@ impl Matcher {
             let Ok(Some(found)) = regex.find(spelling) else {
                 return false;
             };
+            let behind = &spelling[found.end()..];
+            if tool == "Bash"
+                && options(found.as_str()).any(|it| options(behind).any(|again| again == it))
+            {
+                return false;
+            }
             let last = spelling[..found.end()].chars().next_back();
-            let next = spelling[found.end()..].chars().next();
+            let next = behind.chars().next();
             match (last, next) {
                 (_, None) => true,
                 (Some(last), Some(next)) => !last.is_alphanumeric() || !inside(next),

@@ -368,6 +368,25 @@ fn an_allow_rule_about_git_names_any_remote_that_is_not_the_project_s() {
 }
 
 #[test]
+fn an_allow_rule_that_names_an_option_is_not_about_a_second_one() {
+    let yaml =
+        "permissions:\n  allow: ['^psql -h localhost', '^kubectl --namespace=dev ', '^frob -v']\n";
+    let lines = [
+        ("psql -h localhost -c x", Allow),
+        ("psql -h localhost -h 127.0.0.2 -c x", Ask),
+        ("psql -h localhost -hprod", Ask),
+        ("psql -h localhost postgres://prod/x", Ask),
+        ("frob -v postgres://prod/x", Ask),
+        ("frob -v postgres://localhost/x", Allow),
+        ("kubectl --namespace=dev apply", Allow),
+        ("kubectl --namespace=dev apply --namespace prod", Ask),
+        ("frob -v x -w", Allow),
+    ];
+    let calls = lines.map(|(line, decision)| ("Bash", json!({ "command": line }), decision));
+    assert_rules(yaml, &calls);
+}
+
+#[test]
 fn an_allow_rule_about_a_program_file_is_about_where_its_path_ends() {
     let yaml = "permissions:\n  allow: ['^\\./docs/', '^docs/b', '^frob']\n";
     let lines = [
