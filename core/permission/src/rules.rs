@@ -271,15 +271,16 @@ impl Rules {
 
     /// Whether an allow rule about this command matches `option` in it, too.
     pub(super) fn names_option(&self, args: &[Arg], option: &str) -> bool {
-        let line = called(args).join(" ");
+        let words: Vec<&str> = args.iter().map(Arg::guessed).collect();
+        let lines = [called(args).join(" "), words.join(" ")];
         let allows = self.rules.iter().filter(|rule| rule.decision == Decision::Allow);
         allows.filter(|rule| rule.is_for("Bash")).any(|rule| match &rule.pattern {
-            Pattern::Search(regex) => {
-                let found = regex.find(&line).ok().flatten();
+            Pattern::Search(regex) => lines.iter().any(|line| {
+                let found = regex.find(line).ok().flatten();
                 found.is_some_and(|found| {
                     found.as_str().split([' ', '=']).any(|word| word == option)
                 })
-            }
+            }),
             Pattern::Unusable(_) => false,
         })
     }

@@ -1,9 +1,11 @@
 //! What runs by the first word of a command: a program of a table or none, a function, a file.
 
+use super::entry::ArgFinding;
 use super::{Judge, tasks, wrappers};
 use crate::expand::{Arg, HOLE};
+use crate::options;
 use crate::paths::{file_name, in_system_folder};
-use crate::programs;
+use crate::programs::{self, Class};
 use crate::verdict::{Finding, Rule};
 
 impl Judge<'_> {
@@ -35,8 +37,14 @@ impl Judge<'_> {
             self.consider(finding);
             wrappers::behind_mark(self, &args[1..]);
             self.reaches_database(name, args);
-            if programs::find(name).is_some() {
+            if let Some(program) = programs::find(name) {
                 self.forbidden_program(name, args, stdin);
+                let parsed = options::parse(program, name, &args[1..]);
+                for found in &parsed.found {
+                    if let ArgFinding::Makes(option, class @ Class::NamesCode) = found {
+                        self.makes(&parsed, option, *class);
+                    }
+                }
             }
             return;
         }

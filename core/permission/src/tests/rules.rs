@@ -388,8 +388,13 @@ fn an_allow_rule_that_names_an_option_is_not_about_a_second_one() {
 
 #[test]
 fn an_allow_rule_about_a_program_file_is_about_where_its_path_ends() {
-    let yaml = "permissions:\n  allow: ['^\\./docs/', '^docs/b', '^frob']\n";
+    let yaml = "permissions:\n  allow: ['^\\./docs/', '^docs/b', '^frob', '^\\./gradlew build', \
+                '^\\./gradlew build -b x']\n";
     let lines = [
+        ("./gradlew build", Allow),
+        ("./gradlew build -I x", Ask),
+        ("./gradlew build --init-script=x", Ask),
+        ("./gradlew build -b x", Allow),
         ("./docs/run.sh x", Allow),
         ("docs/b", Allow),
         ("./docs/../evil.sh", Ask),
