@@ -384,12 +384,12 @@ impl<'c> Judge<'c> {
 
     /// A word that an allow rule about the command says nothing about.
     fn uncovered_word(&self, args: &[Arg], command: &Examined) -> Option<Finding> {
-        let of_container = |arg: &Arg| matches!(arg.text.as_str(), "exec" | "run");
+        let has = |words: &[&str]| args.iter().any(|arg| words.contains(&arg.text.as_str()));
         let is_elsewhere = match command.name.split(' ').next() {
-            Some("docker" | "podman" | "nerdctl" | "kubectl" | "oc") => {
-                args.iter().any(of_container)
-            }
-            Some(name) => matches!(name, "ssh" | "mosh" | "autossh"),
+            Some("docker" | "podman" | "nerdctl" | "kubectl" | "oc") => has(&["exec", "run"]),
+            // Services have names that begin with a slash.
+            Some("aws") => !has(&["s3"]),
+            Some(name) => matches!(name, "ssh" | "mosh" | "autossh" | "gh"),
             None => false,
         };
         let database = |arg: &Arg| {

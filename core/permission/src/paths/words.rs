@@ -38,6 +38,11 @@ impl Places {
     pub(crate) fn judge_word(&self, arg: &Arg, is_elsewhere: bool) -> Option<Finding> {
         let word = arg.text.as_str();
         let is_text = word.contains(char::is_whitespace);
+        // `host:/path`.
+        let of_host = |c: char| c.is_ascii_alphanumeric() || "@._-".contains(c);
+        let host = word.split_once(':').map_or("", |(host, _)| host);
+        let is_remote = host.len() > 1 && !host.starts_with('-') && host.chars().all(of_host);
+        let is_elsewhere = is_elsewhere || is_remote;
         let secret = (!is_text && mentions_secret(word)).then_some(PathRule::Secret);
         // What stands behind `http:` is no path, and neither are most texts.
         let is_path = |path: &&str| {

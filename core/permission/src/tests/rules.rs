@@ -414,7 +414,7 @@ fn an_allow_rule_about_a_program_file_is_about_where_its_path_ends() {
 #[test]
 fn an_allow_rule_does_not_cover_words_that_may_be_protected_paths() {
     let yaml = "permissions:\n  allow: ['^(npx prettier|eslint|black|mypy|aws s3|psql|node|python3)', \
-                '^(uv run|terraform plan|docker (compose|exec)|ssh dev|frob)']\n";
+                '^(uv run|terraform plan|docker (compose|exec)|ssh dev|frob)', '^(scp|rsync|aws|gh api)']\n";
     let asks = [
         "npx prettier ~/.config/gh/hosts.yml",
         "npx prettier --write /srv/other/x.yaml",
@@ -443,6 +443,8 @@ fn an_allow_rule_does_not_cover_words_that_may_be_protected_paths() {
         "frob '../a b'",
         "frob x=@.env",
         "aws s3 cp s3://x /srv/other/x",
+        "scp dev:x /srv/other",
+        "rsync -a dev:x ../other",
         "node scripts/../evil.js",
         "python3 ./tools/a/../../evil.py",
     ];
@@ -456,6 +458,10 @@ fn an_allow_rule_does_not_cover_words_that_may_be_protected_paths() {
         "frob main..HEAD ./...",
         "docker exec app cat /app/x.yml",
         "ssh dev cat /var/log/x",
+        "scp x dev:/srv/x",
+        "rsync -a x me@dev:/srv/x",
+        "aws logs tail /aws/lambda/x",
+        "gh api /repos/o/r/pulls",
         "frob > /dev/null",
         "frob a@1.2.3 'a sentence about .env'",
     ];
