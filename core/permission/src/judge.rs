@@ -436,10 +436,6 @@ impl<'c> Judge<'c> {
         let class = program.class;
         let runs = class == Class::Builds || class == Class::Runs;
         self.seen.built |= runs;
-        if class == Class::Builds && self.context.confines_builds && is_containable(&parsed) {
-            let reason = format!("`{name}` runs what the project's build files say");
-            self.add(Finding::containable(Rule::Program(name.to_owned()), reason));
-        }
         if runs {
             self.reaches_database(name, args);
         }
@@ -469,6 +465,8 @@ impl<'c> Judge<'c> {
             let (decision, containable) = (class.decision(), class.is_containable() && !sends);
             let lasting = class.is_lasting() || sends;
             self.add(Finding { decision, rule, reason, containable, lasting });
+        } else if class.finds_files() && self.context.confines_builds && is_containable(parsed) {
+            self.ask_held(parsed, "uses files that it finds itself");
         }
     }
 

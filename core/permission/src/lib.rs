@@ -112,8 +112,8 @@ pub struct Context {
     /// Whether the call would run in a sandbox that may write the checkout, a temporary folder and
     /// caches, and hides what is private. What stays inside is then allowed.
     pub confined: bool,
-    /// Whether builds are confined as well, although the usual goals are allowed: the host can
-    /// confine a call.
+    /// Whether builds, and programs that open files which they find themselves, are confined as well,
+    /// although they are allowed: the host can confine a call.
     pub confines_builds: bool,
 }
 

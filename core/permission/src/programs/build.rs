@@ -1,7 +1,7 @@
 //! Programs that build, test and check.
 
 use super::super::judge::tasks;
-use super::Class::{Builds, Deletes, NamesCode, Runs, Writes};
+use super::Class::{Builds, Deletes, Finds, NamesCode, Runs};
 use super::Role::{Code, Data, Word, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
@@ -163,7 +163,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             program("rule version config linter", Runs, "explains itself")
                 .options(&[takes("--output-format", Data), plain("--all")]),
         ]),
-    program("shfmt", Writes, "formats files").operands(&[Write]).options(&[
+    program("shfmt", Finds, "formats files").operands(&[Write]).options(&[
         takes("-i --indent -ln --language-dialect", Data),
         plain("-l --list -d --diff -w --write -s --simplify -ci -bn -sr -kp -fn"),
     ]),

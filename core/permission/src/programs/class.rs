@@ -13,6 +13,8 @@ pub enum Class {
     Writes,
     /// Builds the project with the rules the project has for it.
     Builds,
+    /// Opens files that it finds itself, also where links lead out of the project.
+    Finds,
     /// Changes history or the index of the repository in a way that can be taken back; files at most by
     /// removing them.
     Records,
@@ -76,6 +78,11 @@ impl Class {
         self.decision() == Decision::Allow
     }
 
+    /// Whether a program of this class uses files that are not judged, though it runs unasked.
+    pub(crate) fn finds_files(self) -> bool {
+        matches!(self, Class::Builds | Class::Finds)
+    }
+
     /// Whether everything that a program of this class does stays inside a sandbox.
     pub(crate) fn is_containable(self) -> bool {
         self.policy().containable
@@ -136,6 +143,7 @@ impl Class {
             Class::Reads => allows("reads files"),
             Class::Writes => allows("writes the files that it names"),
             Class::Builds => allows("builds the project"),
+            Class::Finds => allows("opens files that it finds itself"),
             Class::Wraps => allows("runs another command"),
             Class::Records | Class::Updates => reaches("records work in git"),
             Class::Reports => reaches("files issues and pull requests"),

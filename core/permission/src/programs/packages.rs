@@ -2,8 +2,8 @@
 
 use super::super::judge::{tasks, wrappers};
 use super::Class::{
-    Changes, Deletes, Describes, Fetches, Installs, NamesCode, Prints, Publishes, Reads, Reveals,
-    Runs, Writes,
+    Changes, Deletes, Describes, Fetches, Finds, Installs, NamesCode, Prints, Publishes, Reads,
+    Reveals, Runs, Writes,
 };
 use super::Role::{Code, Command, Data, Read, Shell, Word, Write};
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
@@ -120,8 +120,8 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
 
 /// Commands that only npm has by all of these names.
 const NPM_LISTS: &[ProgramEntry] = &[
-    npm("ls list ll la why explain root prefix bin query", Reads, "lists installed packages")
-        .check(tasks::npm),
+    npm("ls list ll la why explain query", Finds, "lists installed packages").check(tasks::npm),
+    npm("root prefix bin", Reads, "shows a folder").check(tasks::npm),
     // A manual may include files, and a topic with a slash is a path.
     npm("help", Reads, "helps").operands(&[Word]).check(tasks::npm),
     npm(
@@ -235,7 +235,8 @@ const GO_COMMANDS: &[ProgramEntry] = &[
     // `go doc` is a tool of its own, which fills the cache of builds.
     go("build test vet generate tool list doc fmt", Runs, "builds the project"),
     go("run", Runs, "builds and runs the project").check(tasks::run_target),
-    go("version", Prints, "shows its version"),
+    // `go.mod` chooses the version.
+    go("version", Finds, "shows its version"),
     go("get mod work", Fetches, "changes dependencies"),
     go("env", Describes, "shows settings").options(&[makes("-w", Installs)]),
     go("clean", Deletes, "removes what was built"),
@@ -253,10 +254,10 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .subcommands(&[
             // It runs the compiler of the toolchain, whose folder the project may name.
             program("show", Runs, "shows toolchains").any_options(),
-            program("which check", Reads, "shows toolchains")
+            program("which check", Finds, "shows toolchains")
                 .options(&[plain("-v --verbose")]),
             program("toolchain target component", Installs, "manages toolchains")
-                .subcommands(&[program("list", Reads, "lists toolchains").options(&[
+                .subcommands(&[program("list", Finds, "lists toolchains").options(&[
                     plain("-v --verbose --installed -q --quiet"),
                     takes("--toolchain", Data),
                 ])])
@@ -347,7 +348,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .any_options()
         .check(wrappers::may_hand_on),
     program("go", Runs, "builds Go").subcommands(GO_COMMANDS),
-    program("gofmt", Writes, "formats files").operands(&[Write]).options(&[
+    program("gofmt", Finds, "formats files").operands(&[Write]).options(&[
         takes("-r", Data),
         takes("-cpuprofile", Write),
         plain("-l -d -e -s -w"),

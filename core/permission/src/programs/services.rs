@@ -2,7 +2,7 @@
 
 use super::super::judge::{network, tasks, wrappers};
 use super::Class::{
-    Administers, Connects, Describes, Fetches, Publishes, Queries, Reveals, Runs, Writes,
+    Administers, Connects, Describes, Fetches, Finds, Publishes, Queries, Reveals, Runs,
 };
 use super::Role::{Data, Read, Refused, Write};
 use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
@@ -125,7 +125,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .options(&[makes_with("-chdir", Data, Runs)])
         .subcommands(&[
             program("version", Queries, "shows the version").options(&[plain("-json")]),
-            program("fmt", Writes, "formats files")
+            program("fmt", Finds, "formats files")
                 .operands(&[Write])
                 .options(&[attached("-list -write -diff -check -recursive -no-color")]),
             program("validate init get", Fetches, "fetches and runs providers")
