@@ -141,7 +141,10 @@ fn git_resumes_and_contacts_nothing_that_was_prepared_in_the_sandbox() {
         "mkdir -p .git/remotes && echo \"URL: $PWD/evil\" > .git/remotes/upstream\n",
     );
     run_contained(&project, "git rev-parse HEAD > .git/MERGE_AUTOSTASH\n");
-    for path in ["rebase-merge", "sequencer", "remotes", "MERGE_AUTOSTASH"] {
+    // A commit would write what it names with what is recorded.
+    run_contained(&project, "mkdir -p .git/rr-cache/a && printf 'a\\t../x\\0' > .git/MERGE_RR\n");
+    let names = ["rebase-merge", "sequencer", "remotes", "MERGE_AUTOSTASH", "MERGE_RR", "rr-cache"];
+    for path in names {
         assert!(!project.path(".git").join(path).exists(), "{path}");
     }
     project.write("src/a", "");
@@ -396,6 +399,27 @@ fn commits_that_others_stand_for_are_asked_about() {
     for line in ["git merge topic", "git switch topic", "git cherry-pick topic"] {
         assert_eq!(bash(&project, line).0, "ask", "{line}");
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_contained_line_changes_no_copy_of_what_commits_say() {
+    let project = Workspace::git();
+    project.git_says(&["commit-graph", "write", "--reachable"]);
+    let graph = project.path(".git/objects/info/commit-graph");
+    let before = std::fs::read(&graph).unwrap();
+    run_contained(
+        &project,
+        "cd .git/objects; chmod +w info/commit-graph; echo x > info/commit-graph\n\
+         mkdir -p info/commit-graphs pack/multi-pack-index.d; echo x > pack/multi-pack-index\n\
+         echo x > info/commit-graphs/commit-graph-chain; echo x > pack/new\n",
+    );
+    assert_eq!(std::fs::read(&graph).unwrap(), before);
+    let objects = project.path(".git/objects");
+    for name in ["info/commit-graphs", "pack/multi-pack-index", "pack/multi-pack-index.d"] {
+        assert!(!objects.join(name).exists(), "{name}");
+    }
+    assert!(objects.join("pack/new").exists());
 }
 
 #[test]

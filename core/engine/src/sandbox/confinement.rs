@@ -94,10 +94,22 @@ impl From<ConfineError> for CommandError {
     }
 }
 
-/// What in a folder of git says what `--continue`, a commit or a merge then applies, and where remotes
-/// are.
-const RESUMED: [&str; 6] =
-    ["rebase-apply", "rebase-merge", "sequencer", "MERGE_AUTOSTASH", "remotes", "branches"];
+/// What in a folder of git says what `--continue`, a commit or a merge then applies, to which files,
+/// and where remotes are; and copies of what objects say, which git reads in their place.
+const RESUMED: [&str; 12] = [
+    "rebase-apply",
+    "rebase-merge",
+    "sequencer",
+    "MERGE_AUTOSTASH",
+    "MERGE_RR",
+    "rr-cache",
+    "remotes",
+    "branches",
+    "objects/info/commit-graph",
+    "objects/info/commit-graphs",
+    "objects/pack/multi-pack-index",
+    "objects/pack/multi-pack-index.d",
+];
 
 impl Confined {
     /// What commands in the checkout around `folder` may touch, and a new folder for their temporary
