@@ -313,7 +313,8 @@ pub const ESCALATION_MS: u64 = 2 * 60 * 1000;
 pub const ESCALATIONS_KEPT: usize = 32;
 /// Largest file of git that is read to learn a branch or a remote.
 pub const GIT_FILE_BYTES: u64 = 64 * 1024;
-/// Largest git index that is searched for a file; in a larger one every file counts as present.
+/// Largest git index, or list of references, that is searched; in a larger one every file counts as
+/// present.
 pub const GIT_INDEX_BYTES: u64 = 256 * 1024 * 1024;
 /// Most other checkouts that are searched for environment files before a program is confined.
 pub const CHECKOUTS_LOOKED_AT: usize = 256;

@@ -402,6 +402,23 @@ fn commits_that_others_stand_for_are_asked_about() {
 }
 
 #[test]
+fn references_that_git_does_not_find_by_every_way_are_asked_about() {
+    let project = Workspace::git();
+    project.git_says(&["branch", "topic"]);
+    project.git_says(&["branch", "ref"]);
+    project.git_says(&["pack-refs", "--all"]);
+    assert_eq!(bash(&project, "git merge topic").0, "allow");
+    let packed = project.read(".git/packed-refs");
+    let (head, refs) = packed.split_once('\n').unwrap();
+    let turned: Vec<&str> = refs.lines().rev().collect();
+    // Git halves the list until it finds a name.
+    project.write(".git/packed-refs", format!("{head}\n{}\n", turned.join("\n")));
+    for line in ["git merge topic", "git switch topic"] {
+        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_contained_line_changes_no_copy_of_what_commits_say() {
     let project = Workspace::git();
@@ -498,5 +515,22 @@ fn a_checkout_in_which_git_does_not_answer_is_asked_about() {
         if !broken.contains("config") {
             assert_eq!(bash(&project, "git status").0, "ask", "{broken}");
         }
+    }
+}
+
+#[test]
+fn without_an_index_git_writes_all_files_and_is_asked_about() {
+    let project = Workspace::git();
+    project.git_says(&["switch", "-q", "-c", "evil"]);
+    project.write(".claude/settings.json", "{}\n");
+    project.commit("Evil");
+    project.git_says(&["switch", "-q", "main"]);
+    project.git_says(&["branch", "topic", "evil"]);
+    // Index and files are as before.
+    project.git_says(&["update-ref", "refs/heads/main", "evil"]);
+    assert_eq!(bash(&project, "git switch topic").0, "allow");
+    std::fs::remove_file(project.path(".git/index")).unwrap();
+    for line in ["git switch topic", "git switch -c new topic", "git merge topic"] {
+        assert_eq!(bash(&project, line).0, "ask", "{line}");
     }
 }

@@ -9,6 +9,7 @@ use onloop_syntax::text;
 mod folders;
 pub(crate) mod hooks;
 mod incoming;
+mod listed;
 mod remotes;
 mod replaced;
 mod staged;
@@ -76,6 +77,9 @@ pub async fn look(
             let mut reason = fetched(io, &folder, &commands).await;
             if reason.is_none() {
                 reason = remotes::question(io, context, &commands).await;
+            }
+            if reason.is_none() {
+                reason = listed::question(io, &folder, &commands).await;
             }
             if reason.is_none() {
                 reason = incoming::question(io, context, &commands).await;
