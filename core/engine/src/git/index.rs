@@ -46,8 +46,33 @@ fn search(index: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {
     (is_found || is_whole).then_some(is_found)
 }
 
+/// Whether git writes no such name. It opens what a name says, also outside of the checkout.
+fn is_odd(name: &[u8]) -> bool {
+    let name = name.strip_suffix(b"/").unwrap_or(name);
+    let mut parts = name.split(|byte| *byte == b'/');
+    parts.any(|part| matches!(part, b"" | b"." | b"..") || part.eq_ignore_ascii_case(b".git"))
+}
+
+/// Whether blocks of entries, each with where it begins and how many it has, are the entries that begin in
+/// `starts`. Several threads of git read one each.
+fn are_blocks(content: &[u8], starts: &[Option<usize>]) -> Option<bool> {
+    let mut rest = Rest(content);
+    rest.take(4)?;
+    let mut starts = starts.iter();
+    while !rest.0.is_empty() {
+        let (at, entries) = (rest.number()?, rest.number()?);
+        let first = *starts.next()?;
+        let is_there = first == usize::try_from(at).ok() && entries > 0;
+        let others = usize::try_from(entries).ok()?.saturating_sub(1);
+        if !is_there || starts.by_ref().take(others).count() < others {
+            return Some(false);
+        }
+    }
+    Some(starts.next().is_none())
+}
+
 /// Calls `each` with name and mode of every entry. Whether every file is named in this file; `None` where the
-/// index cannot be understood.
+/// index cannot be understood, or git may read it in another way.
 fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Option<bool> {
     let mut rest = Rest(index);
     if rest.take(4)? != b"DIRC" {
@@ -57,6 +82,8 @@ fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Op
     let entries = rest.number()?;
     let mut name = Vec::new();
     let mut is_whole = true;
+    // Where entries begin whose names are whole.
+    let mut starts = Vec::new();
     for _ in 0..entries {
         let before = rest.0.len();
         let mode = Rest(rest.take(STAT_BYTES + hash_bytes)?.get(MODE_AT..)?).number()?;
@@ -70,6 +97,7 @@ fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Op
             4 => name.truncate(name.len().checked_sub(rest.varint()?)?),
             _ => return None,
         }
+        starts.push(name.is_empty().then_some(index.len() - before));
         let end = rest.0.iter().position(|&byte| byte == 0)?;
         name.extend(rest.take(end)?);
         rest.take(1)?;
@@ -81,16 +109,30 @@ fn walk(index: &[u8], hash_bytes: usize, mut each: impl FnMut(&[u8], u32)) -> Op
         // Another length than the flags say: objects have names of another kind.
         let length = usize::from(flags & NAME_LENGTH);
         // The greatest one says nothing, as git reads it.
-        if ![name.len(), usize::from(NAME_LENGTH)].contains(&length) {
+        if ![name.len(), usize::from(NAME_LENGTH)].contains(&length) || is_odd(&name) {
             return None;
         }
         is_whole &= mode & KIND != FOLDER_MODE;
         each(&name, mode);
     }
+    // Git may begin with what follows the entries, where the last part says that it begins.
+    let last = index.len().checked_sub(12 + 2 * hash_bytes).map(|at| Rest(&index[at..]));
+    if let Some(mut last) = last.filter(|last| last.0.starts_with(b"EOIE")) {
+        last.take(8)?;
+        if usize::try_from(last.number()?).ok() != Some(index.len() - rest.0.len()) {
+            return None;
+        }
+    }
     while rest.0.len() > hash_bytes {
-        is_whole &= rest.take(4)? != SPLIT_INDEX;
+        let extension = rest.take(4)?;
         let length = usize::try_from(rest.number()?).ok()?;
-        rest.take(length)?;
+        let content = rest.take(length)?;
+        match extension {
+            SPLIT_INDEX => is_whole = false,
+            b"IEOT" if !are_blocks(content, &starts)? => return None,
+            b"EOIE" | b"FSMN" | b"IEOT" | b"REUC" | b"TREE" | b"UNTR" | b"sdir" => {}
+            _ => return None,
+        }
     }
     (rest.0.len() == hash_bytes).then_some(is_whole)
 }
@@ -212,6 +254,54 @@ pub(crate) mod tests {
         odd[12 + STAT_BYTES + 20..][..2].copy_from_slice(&NAME_LENGTH.to_be_bytes());
         assert_eq!(links(&odd, 20), Some(vec!["nest".to_owned()]));
         assert_eq!(links(&index(2, 20, &["a"], b"link\0\0\0\x01x"), 20), None);
+    }
+
+    #[test]
+    fn an_index_that_git_may_read_in_another_way_is_not_understood() {
+        let end = |names: &[&str]| u32::try_from(index(2, 20, names, b"").len() - 20).unwrap();
+        let extension = |name: &[u8], content: &[u8]| {
+            let length = u32::try_from(content.len()).unwrap().to_be_bytes();
+            [name, &length, content].concat()
+        };
+        // Where the entries end, for a program that begins with what follows.
+        let eoie = |at: u32| extension(b"EOIE", &[&at.to_be_bytes()[..], &[1; 20]].concat());
+        // Where blocks of entries begin, and how many each has.
+        let ieot = |blocks: &[[u32; 2]]| {
+            let numbers = std::iter::once(1).chain(blocks.iter().flatten().copied());
+            extension(b"IEOT", &numbers.flat_map(u32::to_be_bytes).collect::<Vec<_>>())
+        };
+        let names = ["a", "b"];
+        let (first, second) = (12, end(&["a"]));
+        let known = |more: &[u8]| is_tracked(&index(2, 20, &names, more), "b");
+        let at = end(&names);
+        let blocks = ieot(&[[first, 1], [second, 1]]);
+        for more in [&blocks, &ieot(&[[first, 2]]), &extension(b"UNTR", b"x")] {
+            assert_eq!(known(&[more, &eoie(at)[..]].concat()), Some(true));
+        }
+        for more in [
+            eoie(at + 8),
+            extension(b"TREE", &eoie(at + 8)),
+            extension(b"ZZZZ", &extension(b"link", b"x")),
+            ieot(&[[first, 1], [first, 1]]),
+            ieot(&[[first, 1]]),
+            ieot(&[[second, 1], [first, 1]]),
+        ] {
+            assert_eq!(known(&more), None, "{more:?}");
+        }
+        for name in
+            ["../a", "a/../../b", "/etc/passwd", "a//b", ".git/config", "a/.GIT/x", "./a", ""]
+        {
+            assert_eq!(links(&index(2, 20, &[name], b""), 20), None, "{name}");
+        }
+        for name in ["...", "a/.gitignore", "a..b/c"] {
+            assert_eq!(links(&index(2, 20, &[name], b""), 20), Some(Vec::new()), "{name}");
+        }
+        // The name of the second entry has a part of the first one.
+        let shared = index(4, 20, &["aa", "ab"], b"");
+        let long = shared.len() - 20 - 12;
+        let second = u32::try_from(12 + long / 2 + 1).unwrap();
+        let index = index(4, 20, &["aa", "ab"], &ieot(&[[12, 1], [second, 1]]));
+        assert_eq!(is_tracked(&index, "ab"), None);
     }
 
     #[test]
