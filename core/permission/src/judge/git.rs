@@ -7,8 +7,8 @@ pub(crate) use push::{is_protected, push};
 pub use stage::{Staging, Taken};
 pub(crate) use stage::{commit, stage, stash};
 
-use super::Judge;
 use super::entry::ParsedArgs;
+use super::{Judge, scripts};
 use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
@@ -427,6 +427,17 @@ pub(crate) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     };
     if !matches!(rest, [key] if shown(key)) {
         judge.classified(Class::Reveals, parsed);
+    }
+}
+
+/// `git grep` and `git blame`: git opens tracked files behind a link in place of a folder, and what
+/// settings name.
+pub(crate) fn opens_files(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.name == "git grep" {
+        scripts::pattern_option(judge, parsed);
+    }
+    if !parsed.has(&["--cached"]) {
+        judge.classified(Class::Finds, parsed);
     }
 }
 

@@ -1,6 +1,6 @@
 //! git.
 
-use super::super::judge::{files, git, scripts};
+use super::super::judge::{files, git};
 use super::Class::{
     Changes, Connects, Deletes, Discards, Fetches, Prints, Publishes, Reads, Records, Reveals,
     Runs, Updates, Wraps,
@@ -145,17 +145,20 @@ const HISTORY: &[ProgramEntry] = &[
     program("cherry", Reads, "shows what is not upstream")
         .operands(&[Object])
         .options(&[attached("--abbrev"), plain("-v --verbose")]),
-    program("blame annotate", Reads, "shows who wrote a line").operands(&[Object]).options(&[
-        takes("-L --date --ignore-rev --since", Data),
-        takes("--ignore-revs-file -S", Read),
-        makes_with("--contents", Read, Reveals),
-        attached("-M -C --abbrev"),
-        plain(
-            "-b --root --show-stats --progress --no-progress --score-debug -f --show-name -n \
+    program("blame annotate", Reads, "shows who wrote a line")
+        .operands(&[Object])
+        .options(&[
+            takes("-L --date --ignore-rev --since", Data),
+            takes("--ignore-revs-file -S", Read),
+            makes_with("--contents", Read, Reveals),
+            attached("-M -C --abbrev"),
+            plain(
+                "-b --root --show-stats --progress --no-progress --score-debug -f --show-name -n \
                  --show-number -p --porcelain --line-porcelain --incremental -c -t -l -s -e \
                  --show-email -w --color-lines --color-by-age --minimal --first-parent --reverse",
-        ),
-    ]),
+            ),
+        ])
+        .check(git::opens_files),
     program("grep", Reads, "searches tracked files")
         .operands(&[Data, Object])
         .options(&[
@@ -180,7 +183,7 @@ const HISTORY: &[ProgramEntry] = &[
                  --function-context --and --or --not -q --quiet --all-match -x",
             ),
         ])
-        .check(scripts::pattern_option),
+        .check(git::opens_files),
     program("rev-parse", Reads, "answers questions about commits").operands(&[Object]).options(&[
         takes("--default --prefix --git-path", Data),
         takes("--resolve-git-dir", Read),

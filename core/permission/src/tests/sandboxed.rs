@@ -70,6 +70,10 @@ fn builds_are_contained_where_the_host_can_confine() {
         "rustup which cargo",
         "rustup toolchain list",
         "go version",
+        "git grep x",
+        "git grep -n x HEAD -- src",
+        "git blame README.md",
+        "git annotate -L 1,2 README.md",
     ] {
         let plain = decide(&Call::shell(line), &Context::new("/srv/repo"));
         assert_eq!(plain.decision, Decision::Allow, "{line}: {}", plain.reason);
@@ -84,6 +88,8 @@ fn builds_are_contained_where_the_host_can_confine() {
         "grep -r x src",
         "rg x",
         "rg -l x",
+        "git grep --cached x",
+        "git log -p -- src",
     ] {
         assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
     }
