@@ -18,7 +18,7 @@ pub(crate) fn outer(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !repositories.is_empty() && !reads {
         judge.ask(parsed, "writes to another repository");
     }
-    if repositories.iter().any(|arg| is_elsewhere(arg)) {
+    if !repositories.iter().all(|arg| is_on_github(arg)) {
         judge.ask(parsed, "asks a server that is not known");
     }
 }
@@ -32,10 +32,23 @@ fn is_elsewhere(arg: &Arg) -> bool {
     arg.text.contains(HOLE) || arg.text.starts_with("git@") || host.is_some_and(is_elsewhere)
 }
 
+/// Whether a repository is one of the server that the token is for, in a form that is known.
+fn is_on_github(arg: &Arg) -> bool {
+    let is_plain = |part: &str| {
+        !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    let text = arg.known().unwrap_or_default();
+    let text = text.strip_prefix("https://github.com/").unwrap_or(text);
+    let text = text.strip_prefix("github.com/").unwrap_or(text);
+    text.split_once('/').is_some_and(|(owner, name)| is_plain(owner) && is_plain(name))
+}
+
 /// gh with a filter, which can show the environment.
 pub(crate) fn forge_query(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let repositories = parsed.values(&["-R", "--repo"]);
-    if parsed.operands.iter().copied().chain(repositories).any(is_elsewhere) {
+    if parsed.operands.iter().copied().any(is_elsewhere)
+        || !repositories.iter().all(|arg| is_on_github(arg))
+    {
         judge.ask(parsed, "asks a server that is not known");
     }
     for value in parsed.values(&["-q", "--jq", "--template", "--format"]) {

@@ -260,3 +260,20 @@ fn files_that_a_contained_line_overwrites_are_kept_first() {
         assert!(found.contains(&format!("/srv/repo/{overwritten}")), "{line}: {found:?}");
     }
 }
+
+#[test]
+fn gh_gives_its_token_to_no_server_but_its_own() {
+    for repository in
+        ["git@h:o/r", "h:o/r", "ssh://h/o/r", "https://h/o/r", "h/o/r", "o/r/", "a b/r", "r"]
+    {
+        for line in ["gh pr list -R", "gh issue view 1 --repo"] {
+            let line = format!("{line} '{repository}'");
+            let found = decide(&Call::shell(&line), &confined()).decision;
+            assert_eq!(found, Decision::Ask, "{line}");
+        }
+    }
+    for repository in ["o/r", "o-x/r.git_y", "github.com/o/r", "https://github.com/o/r"] {
+        let line = format!("gh pr list -R {repository}");
+        assert_decisions(&Context::new("/srv/repo"), &[(&line, Decision::Allow)]);
+    }
+}
