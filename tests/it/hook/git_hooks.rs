@@ -143,7 +143,18 @@ fn git_resumes_and_contacts_nothing_that_was_prepared_in_the_sandbox() {
     run_contained(&project, "git rev-parse HEAD > .git/MERGE_AUTOSTASH\n");
     // A commit would write what it names with what is recorded.
     run_contained(&project, "mkdir -p .git/rr-cache/a && printf 'a\\t../x\\0' > .git/MERGE_RR\n");
-    let names = ["rebase-merge", "sequencer", "remotes", "MERGE_AUTOSTASH", "MERGE_RR", "rr-cache"];
+    // What git does not write with every command, it may learn to read.
+    run_contained(&project, "echo x > .git/new-state; git commit -q --allow-empty -m Three\n");
+    assert_eq!(project.git_says(&["log", "-1", "--format=%s"]).trim(), "Three");
+    let names = [
+        "rebase-merge",
+        "sequencer",
+        "remotes",
+        "MERGE_AUTOSTASH",
+        "MERGE_RR",
+        "rr-cache",
+        "new-state",
+    ];
     for path in names {
         assert!(!project.path(".git").join(path).exists(), "{path}");
     }

@@ -94,23 +94,6 @@ impl From<ConfineError> for CommandError {
     }
 }
 
-/// What in a folder of git says what `--continue`, a commit or a merge then applies, to which files,
-/// and where remotes are; and copies of what objects say, which git reads in their place.
-const RESUMED: [&str; 12] = [
-    "rebase-apply",
-    "rebase-merge",
-    "sequencer",
-    "MERGE_AUTOSTASH",
-    "MERGE_RR",
-    "rr-cache",
-    "remotes",
-    "branches",
-    "objects/info/commit-graph",
-    "objects/info/commit-graphs",
-    "objects/pack/multi-pack-index",
-    "objects/pack/multi-pack-index.d",
-];
-
 impl Confined {
     /// What commands in the checkout around `folder` may touch, and a new folder for their temporary
     /// files, which [`Confined::remove`] removes. What is configured for `settings` counts, or else for
@@ -138,10 +121,8 @@ impl Confined {
         if let Some(checkout) = checkout {
             let hooks = hooks::files(io, &checkout.root).await.map_err(ConfineError::Failed)?;
             confined.confinement.may_read.extend(hooks);
-            let folders = [checkout.common_folder(io).await, checkout.git_folder];
-            let resumed =
-                folders.iter().flat_map(|folder| RESUMED.map(|name| format!("{folder}/{name}")));
-            confined.confinement.may_read.extend(resumed);
+            let common = checkout.common_folder(io).await;
+            git::keep(io, &common, &checkout.git_folder, &mut confined.confinement).await;
         }
         Ok(confined)
     }

@@ -193,7 +193,9 @@ fn named_like(folder: &Path, patterns: &[String]) -> BTreeSet<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_like = |entry: &fs::DirEntry| {
         let name = entry.file_name().to_string_lossy().to_lowercase();
-        patterns.iter().any(|pattern| pattern_matches_any(pattern, &name))
+        let (allowed, others): (Vec<_>, Vec<_>) = patterns.iter().partition(|p| p.starts_with('!'));
+        !allowed.iter().any(|pattern| pattern_matches_any(&pattern[1..], &name))
+            && others.iter().any(|pattern| pattern_matches_any(pattern, &name))
     };
     entries.filter(is_like).map(|entry| entry.path()).collect()
 }
