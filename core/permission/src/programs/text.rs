@@ -113,7 +113,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                  --no-ignore-dot --no-ignore-exclude --no-ignore-files --no-ignore-messages \
                  --no-messages -H --with-filename -I --no-filename --heading --no-heading \
                  --column --no-column -b --byte-offset --json --stats --no-stats --trim \
-                 --no-trim --vimgrep -p --pretty -0 --null --null-data --crlf --debug --trace \
+                 --no-trim --vimgrep -p --pretty -0 --null --null-data --crlf \
                  -a --text --no-text --no-config --one-file-system --type-list --passthru \
                  --passthrough --block-buffered --line-buffered --binary --no-binary --mmap \
                  --no-mmap --no-unicode --unicode --auto-hybrid-regex --glob-case-insensitive \

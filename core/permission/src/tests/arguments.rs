@@ -60,6 +60,8 @@ fn a_pattern_is_no_program() {
         "grep -R x src",
         "rg -L x src",
         "rg --follow x src",
+        "rg --debug x src",
+        "rg --trace x",
         "python --version",
         "true; grep -- ${y:-T .env} README.md",
         "sed -l 5* p README.md",
