@@ -5,6 +5,7 @@ mod client_rules;
 mod driving;
 mod escalation;
 mod git_hooks;
+mod git_incoming;
 mod goal;
 mod hosts;
 mod keep;

@@ -1,15 +1,18 @@
 //! What commits that a call takes over would change. A command in the sandbox may commit what it must
 //! not write: hooks, and what decides about agents.
 
+use super::remotes::{revisions, source};
 use crate::git::hardened;
+use changes::changes;
 use onloop_agents::confine::OF_AGENTS;
-use onloop_effect::{Io, is_within};
-use onloop_permission::expand::HOLE;
+use onloop_effect::{Failure, FailureKind, Io};
 use onloop_permission::{Context, Examined};
 use onloop_syntax::text;
 use std::collections::BTreeSet;
+use words::{is_told, is_unclear, operands, own_revisions};
 
-use super::remotes::{revisions, source};
+mod changes;
+mod words;
 
 /// What a command of git takes over.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,28 +30,50 @@ enum Takes {
 }
 
 /// Commands of git that take over a revision, and the one that they take without a word.
-const TAKES: [(&str, Takes, &str); 11] = [
+const TAKES: [(&str, Takes, &str); 12] = [
     ("git merge", Takes::Files, "@{upstream}"),
     ("git rebase", Takes::FilesAndChanges, "@{upstream}"),
-    ("git cherry-pick", Takes::Changes, "HEAD"),
-    ("git switch", Takes::Files, "HEAD"),
-    ("git checkout", Takes::Files, "HEAD"),
-    ("git revert", Takes::Changes, "HEAD"),
+    ("git cherry-pick", Takes::Changes, ""),
+    ("git switch", Takes::Files, ""),
+    ("git checkout", Takes::Files, ""),
+    ("git revert", Takes::Changes, ""),
     ("git stash apply", Takes::Stash, "refs/stash@{0}"),
     ("git stash branch", Takes::Stash, "refs/stash@{0}"),
     ("git stash pop", Takes::Stash, "refs/stash@{0}"),
     ("git reset", Takes::Index, "HEAD"),
     ("git restore", Takes::Index, "HEAD"),
+    // What it fetches is not known before.
+    ("git pull", Takes::Files, ""),
 ];
 
 /// Options with which git continues what it began, or returns to the current revision.
 const RESUMING: [&str; 4] = ["--continue", "--abort", "--skip", "--quit"];
 
+/// Commands of git that may put changes aside meanwhile, and return to the current revision for it.
+const ASIDE: [&str; 3] = ["git merge", "git rebase", "git pull"];
+
+/// Settings of git with which these do so without a word.
+const ASIDE_SETTINGS: [&str; 2] = ["merge.autostash", "rebase.autostash"];
+
+/// How questions to git about the changes of commits begin, whatever settings say.
+const LOG: [&str; 8] = [
+    "-c",
+    "log.showRoot=true",
+    "-c",
+    "log.diffMerges=separate",
+    "log",
+    "-m",
+    "--format=",
+    "--no-show-signature",
+];
+
+/// How questions to git about changes end. A file of the checkout may have git look away from
+/// repositories inside.
+const RAW: [&str; 6] =
+    ["--raw", "-z", "--no-renames", "--no-relative", "--ignore-submodules=dirty", "--"];
+
 /// Commands of git that move names: what the line takes over afterwards may be what they name.
 const NAMES: [&str; 4] = ["git branch", "git tag", "git reset", "git fetch"];
-
-/// Folders with files of [`OF_AGENTS`] in which projects keep much else.
-const COMMON: [&str; 2] = [".github", ".vscode"];
 
 /// Why a person must decide about commands that are allowed and take over commits; `None` if those
 /// change no such file.
@@ -58,14 +83,11 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     let root = context.places.root.as_deref().unwrap_or(&context.places.cwd);
     let hooks = context.places.git_hooks.iter();
     let hooks = hooks.filter_map(|path| path.strip_prefix(root)?.strip_prefix('/'));
-    let protected: Vec<&str> = hooks.chain(OF_AGENTS).collect();
-    let above = OF_AGENTS.iter().filter_map(|path| Some(path.rsplit_once('/')?.0));
-    let specs = protected.iter().copied().chain(above);
-    let specs: BTreeSet<String> = specs.map(|path| format!(":(top,literal,icase){path}")).collect();
-    let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
+    let hooks = hooks.chain(OF_AGENTS).map(str::to_lowercase);
+    let place = Place { io, root, protected: hooks.collect() };
     // The questions below see the commits as they are; git takes those that stand for them.
-    let replaced = ["for-each-ref", "--count=1", "--format=%(refname)", "refs/replace"];
-    if !hardened::text(io, root, &replaced).await.is_ok_and(|refs| refs.is_empty()) {
+    let replaced = ["for-each-ref", "--count=1", "--format=%(refname)", "refs/replace/"];
+    if !place.says(&replaced).await.is_ok_and(|refs| refs.is_empty()) {
         return Some("git may take other commits for those named (`git replace`)".to_owned());
     }
     let named_before = commands.iter().filter(|command| NAMES.contains(&command.name.as_str()));
@@ -73,170 +95,164 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     let named_before: Vec<&str> = named_before.flat_map(|word| revisions(source(word))).collect();
     for command in commands {
         let Some((name, takes, default)) = takes(&command.name) else { continue };
-        let own = own_revisions(command, takes);
-        let mut found = BTreeSet::new();
-        for word in own.iter().map(String::as_str).chain(named_before.iter().copied()) {
-            // It may name several, of which git takes all and tells one.
-            if word.contains("FETCH_HEAD") || word == "--all" || is_unclear(word, takes) {
-                return Some(format!("it is not known what `{name}` takes over"));
-            }
-            found.extend(commits(io, root, word).await.lines().map(str::to_owned));
-        }
-        let named: Vec<&str> = found.iter().map(String::as_str).collect();
-        let named = if named.is_empty() { vec![default] } else { named };
-        let shown = match own.as_slice() {
-            [only] if RESUMING.contains(&only.as_str()) => {
-                vec![words(&["diff", "-R", "HEAD"])]
-            }
-            _ => shown(takes, &named),
-        };
-        for shown in shown {
-            let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
-            let changes = async |form, specs: &[&str]| {
-                // A file of the checkout may have git look away from repositories inside.
-                let plain = [form, "-z", "--no-renames", "--ignore-submodules=dirty", "--"];
-                hardened::text(io, root, &[&*shown, &plain, specs].concat()).await
-            };
-            let raw = changes("--raw", &[]).await;
-            let (raw, changed) = match (raw, changes("--name-status", &specs).await) {
-                (Ok(raw), Ok(changed)) => (raw, changed),
-                // Without an upstream, or files that git did not track, there is nothing to take.
-                _ if named == [default] || shown[0] == "diff-tree" => continue,
-                _ => return Some(format!("it is not known what `{name}` takes over")),
-            };
-            if raw.split(['\0', '\n']).any(|line| brings_repository(line, takes)) {
-                return Some(format!("`{name}` brings a repository inside, which git then enters"));
-            }
-            if takes == Takes::Index {
-                continue;
-            }
-            let mut fields = changed.split(['\0', '\n']).filter(|field| !field.is_empty());
-            while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
-                if is_protected(status, path, &protected) {
-                    let path = text::one_line(path);
-                    return Some(format!("`{name}` takes over a change of `{path}`"));
-                }
-            }
+        match place.taken_over(command, (takes, default), &named_before).await {
+            Ok(None) => {}
+            Ok(Some(what)) => return Some(format!("`{name}` {what}")),
+            Err(_) => return Some(format!("it is not known what `{name}` takes over")),
         }
     }
     None
 }
 
-/// Whether the shell makes a revision of a word that nothing is known of. No name of a revision has the
-/// characters of a pattern in it.
-fn is_unclear(word: &str, takes: Takes) -> bool {
-    word.contains(HOLE) || takes != Takes::Index && word.contains(['*', '?', '['])
+fn unknown() -> Failure {
+    Failure::new(FailureKind::Unknown, "not known")
 }
 
-/// The commits that a word may name, one a line. Behind a word that is no revision, git takes all for files.
-async fn commits(io: &Io, root: &str, word: &str) -> String {
-    let mut found = String::new();
-    // A tag hides a branch.
-    for spelling in [word, &format!("refs/heads/{word}")] {
-        let words = ["rev-parse", "--quiet", "--revs-only", spelling];
-        found += &hardened::text(io, root, &words).await.unwrap_or_default();
-    }
-    if found.is_empty() {
-        let remote = format!("refs/remotes/*/{word}");
-        let words = ["for-each-ref", "--format=%(objectname)", remote.as_str()];
-        found = hardened::text(io, root, &words).await.unwrap_or_default();
-    }
-    found
+struct Place<'p> {
+    io: &'p Io,
+    root: &'p str,
+    /// Hooks, and what decides about agents, from the top folder and in lower case.
+    protected: Vec<String>,
 }
 
-/// Whether a change is one of a protected path, or may make one: by a link in the place of a folder above
-/// it, or because git puts files into a folder to which others have moved.
-fn is_protected(status: &str, path: &str, protected: &[&str]) -> bool {
-    let path = path.to_lowercase();
-    protected.iter().any(|protected| {
-        let protected = protected.to_lowercase();
-        let folder = protected.rsplit_once('/').map(|(folder, _)| folder);
-        let moves = |folder: &str| {
-            path == folder || status != "M" && !COMMON.contains(&folder) && is_within(&path, folder)
-        };
-        is_within(&path, &protected) || folder.is_some_and(moves)
-    })
-}
-
-/// Whether a line of `git diff --raw` is about a repository where none was. Changes are also taken back.
-fn brings_repository(line: &str, takes: Takes) -> bool {
-    let is_link = |mode: Option<&str>| mode == Some("160000");
-    let (before, after) = (is_link(line.get(1..7)), is_link(line.get(8..14)));
-    line.starts_with(':') && before != after && (after || takes == Takes::Changes)
-}
-
-/// The questions to git about which files change.
-fn shown(takes: Takes, named: &[&str]) -> Vec<Vec<String>> {
-    const LOG: [&str; 5] = ["-c", "log.showRoot=true", "log", "-m", "--format="];
-    let mut shown = Vec::new();
-    let between = |revision: String| vec!["diff".to_owned(), "HEAD".to_owned(), revision];
-    if takes == Takes::Index {
-        let brought = |revision: &&str| words(&["diff", "--cached", "-R", revision]);
-        return named.iter().map(brought).collect();
+impl Place<'_> {
+    async fn says(&self, words: &[&str]) -> Result<String, Failure> {
+        hardened::text(self.io, self.root, words).await
     }
-    if takes == Takes::Changes {
-        // A range says itself where to stop.
-        let is_range = named.iter().any(|revision| revision.starts_with('^'));
-        let alone = if is_range { &[][..] } else { &["--no-walk"] };
-        shown.push(words(&[&LOG, alone, named].concat()));
-        return shown;
-    }
-    for revision in named.iter().map(|revision| revision.trim_start_matches('^')) {
-        shown.push(between(revision.to_owned()));
-        match takes {
-            Takes::FilesAndChanges => {
-                shown.push(words(&[&LOG[..], &[&format!("{revision}..HEAD")]].concat()));
+
+    /// What a command takes over and a person must decide about.
+    async fn taken_over(
+        &self,
+        command: &Examined,
+        (takes, default): (Takes, &str),
+        named_before: &[&str],
+    ) -> Result<Option<String>, Failure> {
+        let own = own_revisions(command, takes);
+        let mut found = BTreeSet::new();
+        for word in own.iter().map(String::as_str).chain(named_before.iter().copied()) {
+            // It may name several, of which git takes all and tells one.
+            if word.contains("FETCH_HEAD") || word == "--all" || is_unclear(word, takes) {
+                return Err(unknown());
             }
-            Takes::Stash => {
-                shown.extend(["^1", "^2"].map(|parent| between(format!("{revision}{parent}"))));
-                let untracked = format!("{revision}^3");
-                let tree = ["diff-tree", "-r", "--root", "--no-commit-id", &untracked];
-                shown.push(words(&tree));
-            }
-            Takes::Files | Takes::Changes | Takes::Index => {}
+            found.extend(self.commits(word).await?);
         }
+        let is_default = found.is_empty() || takes == Takes::Index || !is_told(command);
+        if is_default && !default.is_empty() {
+            found.extend(self.revision(default).await?);
+        }
+        let named: Vec<&str> = found.iter().map(String::as_str).collect();
+        let mut questions = Vec::new();
+        let goes_back = self.goes_back(command).await?;
+        if goes_back {
+            questions.push(raw(&["diff", "-R"], &["HEAD"]));
+        }
+        let resumes = matches!(own.as_slice(), [only] if RESUMING.contains(&only.as_str()));
+        if !resumes && !named.is_empty() {
+            questions.extend(self.questions(takes, &named).await?);
+        }
+        for question in questions {
+            let what = self.incoming(takes, &question).await?;
+            if what.is_some() {
+                return Ok(what);
+            }
+        }
+        Ok(None)
     }
-    shown
+
+    /// The commits that a word names for `git rev-parse`; none where it names nothing.
+    async fn revision(&self, word: &str) -> Result<Vec<String>, Failure> {
+        let said = self.says(&["rev-parse", "--quiet", "--revs-only", word]).await?;
+        Ok(said.lines().map(str::to_owned).collect())
+    }
+
+    /// The commits that a word may name. Behind a word that is no revision, git takes all for files.
+    async fn commits(&self, word: &str) -> Result<Vec<String>, Failure> {
+        let mut found = self.revision(word).await?;
+        // A tag hides a branch.
+        found.extend(self.revision(&format!("refs/heads/{word}")).await?);
+        if found.is_empty() {
+            let remote = format!("refs/remotes/*/{word}");
+            let said = self.says(&["for-each-ref", "--format=%(objectname)", &remote]).await?;
+            found.extend(said.lines().map(str::to_owned));
+        }
+        Ok(found)
+    }
+
+    /// Whether a command returns to the current revision, perhaps only meanwhile.
+    async fn goes_back(&self, command: &Examined) -> Result<bool, Failure> {
+        let returns = |word: &&str| *word == "--autostash" || RESUMING.contains(word);
+        if operands(command).iter().any(returns) {
+            return Ok(true);
+        }
+        if !ASIDE.contains(&command.name.as_str()) {
+            return Ok(false);
+        }
+        let settings = self.says(&["config", "--list"]).await?;
+        let is_set = |line: &str| {
+            ASIDE_SETTINGS.iter().any(|name| line.starts_with(name)) && !line.ends_with("=false")
+        };
+        Ok(settings.lines().any(is_set))
+    }
+
+    /// The questions to git about which files change.
+    async fn questions(&self, takes: Takes, named: &[&str]) -> Result<Vec<Vec<String>>, Failure> {
+        if takes == Takes::Index {
+            let brought = |revision: &&str| raw(&["diff", "--cached", "-R"], &[revision]);
+            return Ok(named.iter().map(brought).collect());
+        }
+        if takes == Takes::Changes {
+            // A range says itself where to stop.
+            let is_range = named.iter().any(|revision| revision.starts_with('^'));
+            let alone = if is_range { &[][..] } else { &["--no-walk"] };
+            return Ok(vec![raw(&[&LOG, alone].concat(), named)]);
+        }
+        let mut questions = Vec::new();
+        for revision in named.iter().map(|revision| revision.trim_start_matches('^')) {
+            let between = |revision: &str| raw(&["diff", "HEAD"], &[revision]);
+            questions.push(between(revision));
+            match takes {
+                Takes::FilesAndChanges => {
+                    let others = named.iter().copied().filter(|other| *other != revision);
+                    let base = format!("^{revision}");
+                    let onto: Vec<&str> = others.chain(["HEAD", &base]).collect();
+                    questions.push(raw(&LOG, &onto));
+                }
+                Takes::Stash => {
+                    for parent in ["^1", "^2"] {
+                        questions.push(between(&format!("{revision}{parent}")));
+                    }
+                    for tree in self.revision(&format!("{revision}^3")).await? {
+                        questions.push(words(&["ls-tree", "-r", "-z", "--full-tree", &tree]));
+                    }
+                }
+                Takes::Files | Takes::Changes | Takes::Index => {}
+            }
+        }
+        Ok(questions)
+    }
+
+    /// What changes by the answer to a question, if a person must decide about it.
+    async fn incoming(&self, takes: Takes, question: &[String]) -> Result<Option<String>, Failure> {
+        let said = self.says(&question.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+        let changes = changes(&said).ok_or_else(unknown)?;
+        if changes.iter().any(|change| change.brings_repository(takes)) {
+            return Ok(Some("brings a repository inside, which git then enters".to_owned()));
+        }
+        if takes == Takes::Index {
+            return Ok(None);
+        }
+        if let Some(change) = changes.iter().find(|change| change.is_of(&self.protected)) {
+            return Ok(Some(format!("takes over a change of `{}`", text::one_line(change.path))));
+        }
+        Ok(None)
+    }
 }
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// The words of a command that may be revisions, or say how it continues if there is no other one.
-fn own_revisions(command: &Examined, takes: Takes) -> Vec<String> {
-    let verb = command.name.rsplit(' ').next().unwrap_or_default();
-    let words: Vec<&String> =
-        command.words.iter().skip_while(|word| *word != verb).skip(1).collect();
-    if let [only] = words.as_slice()
-        && RESUMING.contains(&only.as_str())
-    {
-        return vec![(*only).clone()];
-    }
-    if takes == Takes::Index {
-        let named = words.into_iter().take_while(|word| *word != "--");
-        // A value may stand directly behind the letters of options.
-        let ends = |word: &'_ String| match word.strip_prefix('-') {
-            Some(letters) if !letters.starts_with('-') => {
-                letters.char_indices().map(|(at, _)| letters[at..].to_owned()).collect()
-            }
-            _ => revisions(word).into_iter().map(str::to_owned).collect::<Vec<_>>(),
-        };
-        return named.flat_map(ends).collect();
-    }
-    let mut is_message = false;
-    let operands = words.into_iter().filter(|word| {
-        let is_value = std::mem::replace(&mut is_message, *word == "-m");
-        !(is_value && word.contains(HOLE)) && (*word == "-" || !word.starts_with('-'))
-    });
-    let revision = |word: &String| match word.as_str() {
-        "-" => "@{-1}".to_owned(),
-        digits if takes == Takes::Stash && digits.bytes().all(|b| b.is_ascii_digit()) => {
-            format!("refs/stash@{{{digits}}}")
-        }
-        // A file beside the folder of references hides what git itself takes.
-        word if takes == Takes::Stash && word.starts_with("stash") => format!("refs/{word}"),
-        word => word.to_owned(),
-    };
-    operands.map(revision).collect()
+/// A question to git about changes.
+fn raw(begin: &[&str], revisions: &[&str]) -> Vec<String> {
+    words(&[begin, revisions, &RAW[..]].concat())
 }
