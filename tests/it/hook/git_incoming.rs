@@ -68,6 +68,7 @@ fn a_return_to_the_current_revision_is_seen_beside_other_options() {
         "git cherry-pick --no-edit --skip",
         "git revert --abort --no-edit",
         "git revert --abort --reference",
+        "git revert --skip --no-edit",
         "git rebase --abort -q",
         "git merge -q --abort",
     ];
@@ -145,4 +146,57 @@ fn a_line_break_in_a_name_hides_no_change() {
     let lines = verbs.map(|verb| format!("git {verb} topic"));
     expect(&project, &lines.each_ref().map(String::as_str), "ask");
     expect(&project, &["git merge plain", "git switch plain"], "allow");
+}
+
+#[test]
+fn commits_that_bring_what_runs_by_itself_are_asked_about_unless_a_remote_has_them() {
+    let project = Workspace::git();
+    project.write("README.md", "1\n");
+    project.commit("Start");
+    project.git_says(&["branch", "feature"]);
+    for (branch, path) in [
+        ("hooks", ".pre-commit-config.yaml"),
+        ("builds", ".cargo/config.toml"),
+        ("ci", ".github/workflows/ci.yml"),
+        ("folder", ".cargo"),
+        ("plain", "src/a.txt"),
+    ] {
+        project.git_says(&["switch", "-q", "-c", branch, "main"]);
+        project.write(path, "x\n");
+        project.commit(branch);
+        project.git_says(&["switch", "-q", "-c", "later"]);
+        project.write("later.txt", "x\n");
+        project.commit("Later");
+        project.git_says(&["switch", "-q", "main"]);
+        let verbs = ["merge", "switch", "rebase", "merge --no-edit"];
+        let mut lines: Vec<String> = verbs.map(|verb| format!("git {verb} later")).into();
+        lines.push(format!("git cherry-pick {branch}"));
+        lines.push(format!("git cherry-pick main..{branch}"));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        expect(&project, &lines, if branch == "plain" { "allow" } else { "ask" });
+        project.git_says(&["update-ref", &format!("refs/remotes/origin/{branch}"), branch]);
+        expect(&project, &lines, "allow");
+        project.git_says(&["branch", "-q", "-D", "later"]);
+    }
+    // A merge may bring what none of its parents has.
+    project.git_says(&["switch", "-q", "-c", "mixed", "plain"]);
+    project.git_says(&["merge", "-q", "--no-commit", "--no-ff", "feature", "ci"]);
+    project.write("lefthook.yml", "x\n");
+    project.commit("Mixed");
+    project.git_says(&["switch", "-q", "main"]);
+    expect(&project, &["git merge mixed", "git switch mixed", "git rebase mixed"], "ask");
+    // What the remote has comes without a question, and so does the way back.
+    project.git_says(&["switch", "-q", "feature"]);
+    let update = ["git merge origin/ci", "git rebase origin/ci", "git switch main"];
+    expect(&project, &update, "allow");
+    project.write("b.txt", "x\n");
+    project.commit("Own");
+    expect(&project, &update, "allow");
+    project.git_says(&["merge", "-q", "--no-edit", "ci"]);
+    expect(&project, &["git switch main", "git switch -c next", "git rebase origin/ci"], "allow");
+    project.git_says(&["update-ref", "-d", "refs/remotes/origin/hooks"]);
+    // The branch is moved, so that it seems to have the files.
+    project.git_says(&["reset", "-q", "hooks"]);
+    expect(&project, &["git switch main && git merge hooks"], "ask");
+    expect(&project, &["git rebase --autostash main", "git merge --abort"], "ask");
 }

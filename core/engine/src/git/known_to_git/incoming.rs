@@ -1,11 +1,12 @@
 //! What commits that a call takes over would change. A command in the sandbox may commit what it must
-//! not write: hooks, and what decides about agents.
+//! not write: hooks, what decides about agents, and what runs by itself.
 
-use super::remotes::{revisions, source};
+use super::remotes::{FILES_OF_COMMITS, revisions, source};
 use crate::git::hardened;
 use changes::changes;
 use onloop_agents::confine::OF_AGENTS;
 use onloop_effect::{Failure, FailureKind, Io};
+use onloop_permission::paths::{may_hold_guarded, runs_by_itself};
 use onloop_permission::{Context, Examined};
 use onloop_syntax::text;
 use std::collections::BTreeSet;
@@ -75,6 +76,15 @@ const RAW: [&str; 6] =
 /// Commands of git that move names: what the line takes over afterwards may be what they name.
 const NAMES: [&str; 4] = ["git branch", "git tag", "git reset", "git fetch"];
 
+/// What a line takes over that runs by itself.
+#[derive(Default)]
+struct Running {
+    /// The files, from the top folder.
+    paths: BTreeSet<String>,
+    /// The commits that may bring them.
+    commits: BTreeSet<String>,
+}
+
 /// Why a person must decide about commands that are allowed and take over commits; `None` if those
 /// change no such file.
 pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) -> Option<String> {
@@ -93,15 +103,23 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     let named_before = commands.iter().filter(|command| NAMES.contains(&command.name.as_str()));
     let named_before = named_before.flat_map(|command| command.words.iter().skip(2));
     let named_before: Vec<&str> = named_before.flat_map(|word| revisions(source(word))).collect();
+    let mut running = Running::default();
     for command in commands {
         let Some((name, takes, default)) = takes(&command.name) else { continue };
-        match place.taken_over(command, (takes, default), &named_before).await {
+        match place.taken_over(command, (takes, default), &named_before, &mut running).await {
             Ok(None) => {}
             Ok(Some(what)) => return Some(format!("`{name}` {what}")),
             Err(_) => return Some(format!("it is not known what `{name}` takes over")),
         }
     }
-    None
+    match place.own(&running).await {
+        Ok(path) => path.map(|path| {
+            format!(
+                "it takes over a change of `{path}` in a commit that no remote is known to have"
+            )
+        }),
+        Err(failure) => Some(format!("it is not known what it takes over: {failure}")),
+    }
 }
 
 fn unknown() -> Failure {
@@ -126,6 +144,7 @@ impl Place<'_> {
         command: &Examined,
         (takes, default): (Takes, &str),
         named_before: &[&str],
+        running: &mut Running,
     ) -> Result<Option<String>, Failure> {
         let own = own_revisions(command, takes);
         let mut found = BTreeSet::new();
@@ -151,11 +170,15 @@ impl Place<'_> {
             questions.extend(self.questions(takes, &named).await?);
         }
         for question in questions {
-            let what = self.incoming(takes, &question).await?;
+            let what = self.incoming(takes, &question, &mut running.paths).await?;
             if what.is_some() {
                 return Ok(what);
             }
         }
+        let uses_current = goes_back || takes == Takes::FilesAndChanges;
+        running.commits.extend(uses_current.then(|| "HEAD".to_owned()));
+        let named = named.iter().map(|revision| revision.trim_start_matches('^').to_owned());
+        running.commits.extend(named);
         Ok(None)
     }
 
@@ -231,8 +254,14 @@ impl Place<'_> {
         Ok(questions)
     }
 
-    /// What changes by the answer to a question, if a person must decide about it.
-    async fn incoming(&self, takes: Takes, question: &[String]) -> Result<Option<String>, Failure> {
+    /// What changes by the answer to a question, if a person must decide about it. Notes what runs by
+    /// itself.
+    async fn incoming(
+        &self,
+        takes: Takes,
+        question: &[String],
+        running: &mut BTreeSet<String>,
+    ) -> Result<Option<String>, Failure> {
         let said = self.says(&question.iter().map(String::as_str).collect::<Vec<_>>()).await?;
         let changes = changes(&said).ok_or_else(unknown)?;
         if changes.iter().any(|change| change.brings_repository(takes)) {
@@ -244,7 +273,22 @@ impl Place<'_> {
         if let Some(change) = changes.iter().find(|change| change.is_of(&self.protected)) {
             return Ok(Some(format!("takes over a change of `{}`", text::one_line(change.path))));
         }
+        // A file may also take the place of a folder.
+        let runs = |path: &&str| runs_by_itself(path) || may_hold_guarded(path);
+        let paths = changes.iter().map(|change| change.path).filter(runs);
+        running.extend(paths.map(str::to_owned));
         Ok(None)
+    }
+
+    /// A file that runs by itself in a commit that no branch of a remote is known to have.
+    async fn own(&self, running: &Running) -> Result<Option<String>, Failure> {
+        if running.paths.is_empty() {
+            return Ok(None);
+        }
+        let commits = running.commits.iter().map(String::as_str);
+        let words: Vec<&str> = FILES_OF_COMMITS.into_iter().chain(commits).chain(["--"]).collect();
+        let said = self.says(&words).await?;
+        Ok(said.split('\0').find(|path| running.paths.contains(*path)).map(text::one_line))
     }
 }
 

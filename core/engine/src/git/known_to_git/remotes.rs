@@ -16,7 +16,7 @@ const PUSH_SETTINGS: &str = r"^(push\.(default|followtags)|remote\..*\.(push|mir
 const IN_PLACE: [&str; 4] = ["git add", "git commit", "git push", "git fetch"];
 /// The files that commits add or change, whatever settings say. What follows are the commits; a branch
 /// that is not there yet is left out.
-const FILES_OF_COMMITS: [&str; 14] = [
+pub(super) const FILES_OF_COMMITS: [&str; 14] = [
     "log",
     "-c",
     "-z",
