@@ -147,7 +147,7 @@ export interface Confinement {
   without_links?: string[];
   /**
    * Patterns for names in a folder, in lower case, of files that the program does not make there.
-   * What it makes is removed when the program ends, except names that a pattern behind `!` matches.
+   * What it makes is removed when the program ends.
    */
   without_new?: string[];
   /**

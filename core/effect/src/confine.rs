@@ -37,7 +37,7 @@ pub struct Confinement {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_links: Vec<String>,
     /// Patterns for names in a folder, in lower case, of files that the program does not make there. What
-    /// it makes is removed when the program ends, except names that a pattern behind `!` matches.
+    /// it makes is removed when the program ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_new: Vec<String>,
     /// Git folders whose configuration, and that of their submodules, is shown without credentials.

@@ -107,7 +107,13 @@ fn a_file_that_settings_of_git_include_is_protected_as_they_are() {
     assert_eq!(bash(&project, "echo x > tools/gitcfg").0, "allow");
     project.git_says(&["config", "include.path", "../tools/gitcfg"]);
     project.git_says(&["config", "includeIf.gitdir:/x/.path", "../tools/later"]);
-    for line in ["echo x > tools/gitcfg", "echo x > tools/later"] {
+    // The folder of a person's settings may be a link to one of the checkout.
+    project.write("dotfiles/config", "[x]\n\tflag\n\ty = ~y/z\n");
+    let folder = project.path("../home/settings");
+    std::os::unix::fs::symlink(project.path("dotfiles"), &folder).unwrap();
+    let settings = folder.join("config").to_str().unwrap().to_owned();
+    let project = project.with_env("GIT_CONFIG_GLOBAL", &settings);
+    for line in ["echo x > tools/gitcfg", "echo x > tools/later", "echo x > dotfiles/config"] {
         assert_eq!(bash(&project, line).0, "deny", "{line}");
     }
 }
@@ -143,18 +149,11 @@ fn git_resumes_and_contacts_nothing_that_was_prepared_in_the_sandbox() {
     run_contained(&project, "git rev-parse HEAD > .git/MERGE_AUTOSTASH\n");
     // A commit would write what it names with what is recorded.
     run_contained(&project, "mkdir -p .git/rr-cache/a && printf 'a\\t../x\\0' > .git/MERGE_RR\n");
-    // What git does not write with every command, it may learn to read.
-    run_contained(&project, "echo x > .git/new-state; git commit -q --allow-empty -m Three\n");
+    // What other programs keep there stays, and git commits as before.
+    run_contained(&project, "echo x > .git/opencode; git commit -q --allow-empty -m Three\n");
+    assert_eq!(project.read(".git/opencode"), "x\n");
     assert_eq!(project.git_says(&["log", "-1", "--format=%s"]).trim(), "Three");
-    let names = [
-        "rebase-merge",
-        "sequencer",
-        "remotes",
-        "MERGE_AUTOSTASH",
-        "MERGE_RR",
-        "rr-cache",
-        "new-state",
-    ];
+    let names = ["rebase-merge", "sequencer", "remotes", "MERGE_AUTOSTASH", "MERGE_RR", "rr-cache"];
     for path in names {
         assert!(!project.path(".git").join(path).exists(), "{path}");
     }

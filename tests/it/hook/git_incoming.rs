@@ -149,16 +149,14 @@ fn a_line_break_in_a_name_hides_no_change() {
 }
 
 #[test]
-fn commits_that_bring_what_runs_by_itself_are_asked_about_unless_a_remote_has_them() {
+fn commits_that_change_what_hooks_run_are_asked_about_unless_a_remote_has_them() {
     let project = Workspace::git();
     project.write("README.md", "1\n");
     project.commit("Start");
     project.git_says(&["branch", "feature"]);
     for (branch, path) in [
         ("hooks", ".pre-commit-config.yaml"),
-        ("builds", ".cargo/config.toml"),
         ("ci", ".github/workflows/ci.yml"),
-        ("folder", ".cargo"),
         ("plain", "src/a.txt"),
     ] {
         project.git_says(&["switch", "-q", "-c", branch, "main"]);
@@ -173,7 +171,7 @@ fn commits_that_bring_what_runs_by_itself_are_asked_about_unless_a_remote_has_th
         lines.push(format!("git cherry-pick {branch}"));
         lines.push(format!("git cherry-pick main..{branch}"));
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        expect(&project, &lines, if branch == "plain" { "allow" } else { "ask" });
+        expect(&project, &lines, if branch == "hooks" { "ask" } else { "allow" });
         project.git_says(&["update-ref", &format!("refs/remotes/origin/{branch}"), branch]);
         expect(&project, &lines, "allow");
         project.git_says(&["branch", "-q", "-D", "later"]);
@@ -199,4 +197,40 @@ fn commits_that_bring_what_runs_by_itself_are_asked_about_unless_a_remote_has_th
     project.git_says(&["reset", "-q", "hooks"]);
     expect(&project, &["git switch main && git merge hooks"], "ask");
     expect(&project, &["git rebase --autostash main", "git merge --abort"], "ask");
+}
+
+#[test]
+fn a_file_is_not_moved_to_where_those_beside_it_have_moved() {
+    let project = Workspace::git();
+    project.write("README.md", "1\n");
+    project.commit("Start");
+    project.git_says(&["switch", "-q", "-c", "old"]);
+    for name in ["x1", "x2", "x3"] {
+        project.write(&format!("d/{name}"), format!("{name}\n"));
+    }
+    project.commit("Folder");
+    project.git_says(&["switch", "-q", "-c", "evil"]);
+    project.write("d/settings.json", "{}\n");
+    project.commit("Evil");
+    project.git_says(&["rm", "-q", "d/settings.json"]);
+    project.git_says(&["commit", "-q", "-m", "Gone"]);
+    let picks = ["git cherry-pick evil~1", "git cherry-pick old..evil", "git revert evil"];
+    project.git_says(&["switch", "-q", "-c", "plain", "main"]);
+    expect(&project, &picks, "allow");
+    project.git_says(&["switch", "-q", "-c", "moved", "old"]);
+    project.write("d/settings.json", "{}\n");
+    project.git_says(&["add", "d"]);
+    project.git_says(&["stash", "-q"]);
+    expect(&project, &["git stash pop"], "allow");
+    project.git_says(&["mv", "d", ".claude"]);
+    expect(&project, &["git stash pop", "git stash apply"], "ask");
+    project.git_says(&["commit", "-q", "-m", "Moved"]);
+    expect(&project, &picks, "ask");
+}
+
+#[test]
+fn an_index_without_entries_is_none() {
+    let project = forged();
+    project.git_says(&["read-tree", "--empty"]);
+    expect(&project, &["git switch topic"], "ask");
 }

@@ -122,7 +122,7 @@ impl Confined {
             let hooks = hooks::files(io, &checkout.root).await.map_err(ConfineError::Failed)?;
             confined.confinement.may_read.extend(hooks);
             let common = checkout.common_folder(io).await;
-            git::keep(io, &common, &checkout.git_folder, &mut confined.confinement).await;
+            git::keep(&common, &checkout.git_folder, &mut confined.confinement);
         }
         Ok(confined)
     }
@@ -190,14 +190,16 @@ impl Confined {
         if self.network.is_list() {
             spec = spec.with_env(proxy_variables());
         }
-        // No agent that could sign is within reach.
+        // No agent that could sign is within reach, and what git resolved before is read-only.
         if io.env("GIT_CONFIG_COUNT").is_none() && !spec.env_set.contains_key("GIT_CONFIG_COUNT") {
             spec = spec.with_env([
-                ("GIT_CONFIG_COUNT", "2"),
+                ("GIT_CONFIG_COUNT", "3"),
                 ("GIT_CONFIG_KEY_0", "commit.gpgsign"),
                 ("GIT_CONFIG_VALUE_0", "false"),
                 ("GIT_CONFIG_KEY_1", "tag.gpgsign"),
                 ("GIT_CONFIG_VALUE_1", "false"),
+                ("GIT_CONFIG_KEY_2", "rerere.enabled"),
+                ("GIT_CONFIG_VALUE_2", "false"),
             ]);
         }
         ProcessSpec { confine: Some(Box::new(self.confinement.clone())), ..spec }

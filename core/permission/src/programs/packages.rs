@@ -63,10 +63,10 @@ const NPM: &[Flag] = &[
         Data,
         NamesCode,
     ),
-    takes("--prefix -C --dir --cwd --userconfig --globalconfig --modules-folder", Code),
-    takes("--cache --store-dir --logs-dir", Write),
+    takes("--prefix -C --userconfig --globalconfig", Code),
+    takes("--cache --logs-dir", Write),
     takes(
-        "-w --workspace --filter -F --depth --omit --include --loglevel --tag \
+        "-w --workspace --depth --omit --include --loglevel --tag \
          --otp --access --scope --preid -m --message --audit-level --maxsockets --fetch-timeout \
          --fetch-retries --fetch-retry-mintimeout --fetch-retry-maxtimeout",
         Data,

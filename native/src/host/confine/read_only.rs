@@ -146,8 +146,12 @@ impl Snapshot {
                     failure::of_path(&error, what, &shown)
                 })
             });
+            let kept = aside(path).filter(|_| *before == Content::Nothing);
             match undone {
-                Ok(()) => changed.push(shown),
+                Ok(()) => changed.push(match kept {
+                    Some(kept) => format!("{shown}`, which is now at `{}", kept.display()),
+                    None => shown,
+                }),
                 Err(failure) => {
                     failed.get_or_insert(failure);
                 }
@@ -193,9 +197,7 @@ fn named_like(folder: &Path, patterns: &[String]) -> BTreeSet<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_like = |entry: &fs::DirEntry| {
         let name = entry.file_name().to_string_lossy().to_lowercase();
-        let (allowed, others): (Vec<_>, Vec<_>) = patterns.iter().partition(|p| p.starts_with('!'));
-        !allowed.iter().any(|pattern| pattern_matches_any(&pattern[1..], &name))
-            && others.iter().any(|pattern| pattern_matches_any(pattern, &name))
+        patterns.iter().any(|pattern| pattern_matches_any(pattern, &name))
     };
     entries.filter(is_like).map(|entry| entry.path()).collect()
 }
@@ -311,7 +313,7 @@ fn restore(path: &Path, before: &Content, free: &[PathBuf]) -> io::Result<()> {
         }
         return fs::set_permissions(path, Permissions::from_mode(*mode));
     }
-    remove(path)?;
+    clear(path)?;
     match before {
         Content::Nothing | Content::Other => Ok(()),
         Content::Link(target) => {
@@ -336,6 +338,28 @@ fn make_parent(path: &Path) -> io::Result<()> {
 
 fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Where something in a folder of git is kept that is removed: it may be of another program that ran
+/// meanwhile, such as a rebase that stopped. Git looks for nothing there.
+fn aside(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let has = |name| folder.join(name).symlink_metadata().is_ok();
+    let is_git = has("HEAD") && (has("objects") || has("commondir"));
+    is_git.then(|| folder.join("onloop-removed").join(path.file_name().unwrap_or_default()))
+}
+
+/// Removes a path, or moves it [`aside`].
+fn clear(path: &Path) -> io::Result<()> {
+    let Some(aside) = aside(path).filter(|_| path.symlink_metadata().is_ok()) else {
+        return remove(path);
+    };
+    if let Some(folder) = aside.parent().filter(|folder| !is_real_folder(folder)) {
+        remove(folder)?;
+        fs::create_dir(folder)?;
+    }
+    remove(&aside)?;
+    fs::rename(path, &aside)
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -391,5 +415,30 @@ mod tests {
         assert_eq!(left, 0o555, "a folder keeps the mode that the program gave it");
         mode(top.path(), 0o755).unwrap();
         mode(&git, 0o755).unwrap();
+    }
+
+    #[test]
+    fn what_is_new_in_a_folder_of_git_is_kept_aside() {
+        let top = tempfile::tempdir().unwrap();
+        for name in ["HEAD", "commondir"] {
+            fs::write(top.path().join(name), "").unwrap();
+        }
+        let root = ConfinedPath { path: top.path().into(), reach: Reach::Write, is_folder: true };
+        let rebase = top.path().join("rebase-merge");
+        let paths = ConfinedPaths {
+            there: vec![root],
+            unprotected: vec![rebase.clone()],
+            ..ConfinedPaths::default()
+        };
+        for content in ["one", "two"] {
+            let snapshot = Snapshot::unprotected(&paths).unwrap();
+            fs::create_dir(&rebase).unwrap();
+            fs::write(rebase.join("todo"), content).unwrap();
+            let repaired = snapshot.repair().unwrap();
+            assert!(repaired[0].ends_with("/onloop-removed/rebase-merge"), "{repaired:?}");
+            assert!(!rebase.exists());
+            let kept = fs::read_to_string(top.path().join("onloop-removed/rebase-merge/todo"));
+            assert_eq!(kept.unwrap(), content);
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::git::{checkout, hardened};
 use onloop_effect::{Failure, FileKind, Io, OptionalExt, is_within};
 use onloop_permission::Context;
 use onloop_permission::paths::Places;
+use std::collections::BTreeSet;
 
 /// The hooks that git runs, by githooks(5) of git 2.51.
 const HOOKS: &str = "applypatch-msg commit-msg fsmonitor-watchman p4-changelist \
@@ -33,7 +34,8 @@ pub(super) async fn learn(io: &Io, context: &mut Context) -> Result<bool, Failur
 pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     let Some(checkout) = checkout::own(io, root).await else { return Ok(Vec::new()) };
     checkout.demand_repository(io).await?;
-    let Configured { hooks, included: mut found } = configured(io, root).await?;
+    let Configured { hooks, settings } = configured(io, root).await?;
+    let mut found: Vec<String> = settings.into_iter().collect();
     let folder = hooks.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
     let folder = io.canonical(&folder).await.unwrap_or(folder);
     found.extend(hooks);
@@ -67,13 +69,12 @@ pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
 struct Configured {
     /// The folder of `core.hooksPath`, absolute.
     hooks: Option<String>,
-    /// Files with further settings, absolute.
-    included: Vec<String>,
+    /// Files with settings, absolute.
+    settings: BTreeSet<String>,
 }
 
 async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
-    const NAMES: &str = r"^(core\.hookspath|include(if\..*)?\.path)$";
-    let words = ["config", "-z", "--show-origin", "--type=path", "--get-regexp", NAMES];
+    let words = ["config", "-z", "--show-origin", "--list"];
     // Without git nothing runs hooks.
     let said = hardened::text(io, root, &words).await.optional()?.unwrap_or_default();
     let mut configured = Configured::default();
@@ -81,14 +82,25 @@ async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
     while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {
         // A setting on the command line turns hooks off for this question.
         let Some(file) = origin.strip_prefix("file:") else { continue };
-        let Some((name, path)) = setting.split_once('\n') else { continue };
+        let file = Places::new(root).absolute(file);
+        // One without a value has no line break.
+        let (name, value) = setting.split_once('\n').unwrap_or((setting, ""));
+        let path = match value.strip_prefix("~/") {
+            Some(rest) => format!("{}/{rest}", io.env("HOME").unwrap_or_default()),
+            None => value.to_owned(),
+        };
+        let includes = name.starts_with("include") && name.ends_with(".path");
         if name == "core.hookspath" {
-            configured.hooks = Some(Places::new(root).absolute(path));
-        } else {
-            let file = Places::new(root).absolute(file);
+            configured.hooks = Some(Places::new(root).absolute(&path));
+        } else if includes {
             let folder = file.rsplit_once('/').map_or(root, |(folder, _)| folder);
-            configured.included.push(Places::new(folder).absolute(path));
+            configured.settings.insert(Places::new(folder).absolute(&path));
         }
+        configured.settings.insert(file);
+    }
+    // A link may lead into the checkout.
+    for file in configured.settings.clone() {
+        configured.settings.extend(io.canonical(&file).await);
     }
     Ok(configured)
 }

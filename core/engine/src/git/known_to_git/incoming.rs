@@ -1,12 +1,11 @@
 //! What commits that a call takes over would change. A command in the sandbox may commit what it must
-//! not write: hooks, what decides about agents, and what runs by itself.
+//! not write: hooks and what they run, and what decides about agents.
 
 use super::remotes::{FILES_OF_COMMITS, revisions, source};
 use crate::git::hardened;
 use changes::changes;
 use onloop_agents::confine::OF_AGENTS;
 use onloop_effect::{Failure, FailureKind, Io};
-use onloop_permission::paths::{may_hold_guarded, runs_by_itself};
 use onloop_permission::{Context, Examined};
 use onloop_syntax::text;
 use std::collections::BTreeSet;
@@ -76,7 +75,19 @@ const RAW: [&str; 6] =
 /// Commands of git that move names: what the line takes over afterwards may be what they name.
 const NAMES: [&str; 4] = ["git branch", "git tag", "git reset", "git fetch"];
 
-/// What a line takes over that runs by itself.
+/// Beginnings of the names of files that say what the next command of git runs, where a manager of hooks
+/// is installed.
+const OF_HOOKS: [&str; 7] = [
+    ".pre-commit-config.",
+    "lefthook",
+    ".lefthook",
+    ".overcommit.yml",
+    "hk.pkl",
+    "prek.toml",
+    "captainhook.json",
+];
+
+/// What a line takes over that hooks run.
 #[derive(Default)]
 struct Running {
     /// The files, from the top folder.
@@ -175,6 +186,14 @@ impl Place<'_> {
                 return Ok(what);
             }
         }
+        for question in self.meetings(takes, &named).await? {
+            let said = self.says(&question.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+            let changes = changes(&said).ok_or_else(unknown)?;
+            if let Some(change) = changes.iter().find(|change| change.lacks(&self.protected)) {
+                let path = text::one_line(change.path);
+                return Ok(Some(format!("may move files to the folder of `{path}`")));
+            }
+        }
         let uses_current = goes_back || takes == Takes::FilesAndChanges;
         running.commits.extend(uses_current.then(|| "HEAD".to_owned()));
         let named = named.iter().map(|revision| revision.trim_start_matches('^').to_owned());
@@ -224,10 +243,7 @@ impl Place<'_> {
             return Ok(named.iter().map(brought).collect());
         }
         if takes == Takes::Changes {
-            // A range says itself where to stop.
-            let is_range = named.iter().any(|revision| revision.starts_with('^'));
-            let alone = if is_range { &[][..] } else { &["--no-walk"] };
-            return Ok(vec![raw(&[&LOG, alone].concat(), named)]);
+            return Ok(vec![raw(&[&LOG, alone(named)].concat(), named)]);
         }
         let mut questions = Vec::new();
         for revision in named.iter().map(|revision| revision.trim_start_matches('^')) {
@@ -254,8 +270,26 @@ impl Place<'_> {
         Ok(questions)
     }
 
-    /// What changes by the answer to a question, if a person must decide about it. Notes what runs by
-    /// itself.
+    /// The questions to git about what is here and not where changes come from. Git puts a file that they
+    /// bring into the folder to which those beside it have moved.
+    async fn meetings(&self, takes: Takes, named: &[&str]) -> Result<Vec<Vec<String>>, Failure> {
+        match takes {
+            Takes::Changes if !named.is_empty() => {
+                let words = [&["rev-list"], alone(named), named].concat();
+                let commits = self.says(&words).await?;
+                Ok(commits.lines().map(|commit| raw(&["diff", "HEAD"], &[commit])).collect())
+            }
+            Takes::Stash => {
+                let base =
+                    |stash: &&str| raw(&["diff", "--cached", "-R"], &[&format!("{stash}^1")]);
+                Ok(named.iter().map(base).collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// What changes by the answer to a question, if a person must decide about it. Notes what hooks
+    /// run.
     async fn incoming(
         &self,
         takes: Takes,
@@ -273,14 +307,13 @@ impl Place<'_> {
         if let Some(change) = changes.iter().find(|change| change.is_of(&self.protected)) {
             return Ok(Some(format!("takes over a change of `{}`", text::one_line(change.path))));
         }
-        // A file may also take the place of a folder.
-        let runs = |path: &&str| runs_by_itself(path) || may_hold_guarded(path);
+        let runs = |path: &&str| OF_HOOKS.iter().any(|name| path.to_lowercase().starts_with(name));
         let paths = changes.iter().map(|change| change.path).filter(runs);
         running.extend(paths.map(str::to_owned));
         Ok(None)
     }
 
-    /// A file that runs by itself in a commit that no branch of a remote is known to have.
+    /// A file that hooks run in a commit that no branch of a remote is known to have.
     async fn own(&self, running: &Running) -> Result<Option<String>, Failure> {
         if running.paths.is_empty() {
             return Ok(None);
@@ -294,6 +327,14 @@ impl Place<'_> {
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The option for commits that are meant alone. A range says itself where to stop.
+fn alone(named: &[&str]) -> &'static [&'static str] {
+    match named.iter().any(|revision| revision.starts_with('^')) {
+        true => &[],
+        false => &["--no-walk"],
+    }
 }
 
 /// A question to git about changes.

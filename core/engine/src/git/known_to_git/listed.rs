@@ -19,8 +19,7 @@ pub(super) async fn question(io: &Io, root: &str, commands: &[Examined]) -> Opti
     if !has_sorted_references(io, &checkout).await {
         return Some("git may find other references than it lists (`.git/packed-refs`)".to_owned());
     }
-    let index = io.stat(&format!("{}/index", checkout.git_folder)).await;
-    if index.is_err() && !is_unborn(io, root).await {
+    if !has_index(io, &checkout).await && !is_unborn(io, root).await {
         return Some("without an index git writes all files of a commit".to_owned());
     }
     None
@@ -43,6 +42,14 @@ async fn has_sorted_references(io: &Io, checkout: &Checkout) -> bool {
     });
     let names: Option<Vec<&[u8]>> = names.collect();
     names.is_some_and(|names| names.is_sorted_by(|before, after| before < after))
+}
+
+/// Whether there is an index with entries: git takes one without for none.
+async fn has_index(io: &Io, checkout: &Checkout) -> bool {
+    let path = format!("{}/index", checkout.git_folder);
+    let index = io.read(&path, limits::GIT_INDEX_BYTES).await;
+    // Behind four letters and the version stands how many there are.
+    index.is_ok_and(|(bytes, _)| bytes.get(8..12).is_some_and(|count| count != [0; 4]))
 }
 
 /// Whether git answers that there is no commit yet.

@@ -3,37 +3,36 @@
 use crate::git::checkout::{self, Checkout};
 use onloop_agents::confine::{GitPlace, is_environment_file};
 use onloop_effect::{Confinement, Failure, FailureKind, FileKind, Io, is_within};
-use onloop_permission::paths::pattern_matches_any;
 use onloop_syntax::limits::{CHECKOUTS_LOOKED_AT, SUBMODULES_LOOKED_AT};
+use std::collections::BTreeSet;
 
-/// Names in a folder of git of what git writes with every command, in lower case. Nothing of it says what
-/// `--continue`, a commit or a merge then applies, to which files, or where remotes are.
-const WRITTEN: &str = "head orig_head fetch_head merge_head cherry_pick_head revert_head rebase_head auto_merge \
-     merge_msg merge_mode squash_msg *_editmsg bisect_* index sharedindex.* packed-refs refs reftable \
-     objects shallow logs lfs modules worktrees gc.log gc.pid *.lock";
+/// What in a folder of git says what `--continue`, a commit or a merge then applies, to which files, and
+/// where remotes are.
+const RESUMED: [&str; 8] = [
+    "rebase-apply",
+    "rebase-merge",
+    "sequencer",
+    "MERGE_AUTOSTASH",
+    "MERGE_RR",
+    "rr-cache",
+    "remotes",
+    "branches",
+];
 
 /// Copies of what objects say, which git reads in their place.
 const OF_OBJECTS: [&str; 4] =
     ["info/commit-graph", "info/commit-graphs", "pack/multi-pack-index", "pack/multi-pack-index.d"];
 
-/// Keeps what is in the folder of git of a checkout as it is, except [`WRITTEN`], and in that of its
-/// repository [`OF_OBJECTS`]. Git would use it after the command, unconfined.
-pub(super) async fn keep(io: &Io, common: &str, own: &str, confinement: &mut Confinement) {
-    let is_written = |name: &str| {
-        let name = name.to_lowercase();
-        WRITTEN.split_whitespace().any(|pattern| pattern_matches_any(pattern, &name))
+/// Keeps in the folders of git of a checkout and of its repository what git would use after the command,
+/// unconfined, and does not write with every command.
+pub(super) fn keep(common: &str, own: &str, confinement: &mut Confinement) {
+    let below = |folder: &str, names: &[&str]| -> Vec<String> {
+        names.iter().map(|name| format!("{folder}/{name}")).collect()
     };
-    confinement.may_read.extend(OF_OBJECTS.map(|name| format!("{common}/objects/{name}")));
-    let own = io.canonical(own).await.unwrap_or_default();
-    // What other programs make where the command writes nothing is theirs.
-    if !confinement.may_write.contains(&own) {
-        return;
+    confinement.may_read.extend(below(&format!("{common}/objects"), &OF_OBJECTS));
+    for folder in BTreeSet::from([common, own]) {
+        confinement.may_read.extend(below(folder, &RESUMED));
     }
-    let names = io.list(&own).await.unwrap_or_default();
-    let kept = names.iter().filter(|name| !is_written(name)).map(|name| format!("{own}/{name}"));
-    confinement.may_read.extend(kept);
-    let written = WRITTEN.split_whitespace().map(|pattern| format!("{own}/!{pattern}"));
-    confinement.without_new.extend(written.chain([format!("{own}/*")]));
 }
 
 /// The checkout's own `.git` counts only if the repository says the same: otherwise an agent that

@@ -50,6 +50,11 @@ impl Change<'_> {
         })
     }
 
+    /// Whether a protected path is not there any more.
+    pub(super) fn lacks(&self, protected: &[String]) -> bool {
+        self.status == "D" && self.is_of(protected)
+    }
+
     /// Whether a repository is where none was. Changes are also taken back.
     pub(super) fn brings_repository(&self, takes: Takes) -> bool {
         let [before, after] = self.modes.map(|mode| mode == "160000");
