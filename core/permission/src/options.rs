@@ -108,8 +108,11 @@ impl<'p> OptionReader<'p> {
         }
         let roles = self.parsed.program.operands;
         let at = self.parsed.operands.len().min(roles.len().saturating_sub(1));
-        let later = roles[at..].iter().filter(|role| is_judged(**role));
-        self.parsed.found.extend(later.map(|role| ArgFinding::Operand(arg, *role)));
+        let later = roles[at..].iter();
+        self.parsed.found.extend(later.filter_map(|role| match role {
+            Role::Command => Some(ArgFinding::UnknownCommand),
+            role => is_judged(*role).then_some(ArgFinding::Operand(arg, *role)),
+        }));
     }
 
     fn suspicious(&mut self, arg: &'p Arg) {

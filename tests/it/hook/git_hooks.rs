@@ -113,8 +113,12 @@ fn a_file_that_settings_of_git_include_is_protected_as_they_are() {
     std::os::unix::fs::symlink(project.path("dotfiles"), &folder).unwrap();
     let settings = folder.join("config").to_str().unwrap().to_owned();
     let project = project.with_env("GIT_CONFIG_GLOBAL", &settings);
-    for line in ["echo x > tools/gitcfg", "echo x > tools/later", "echo x > dotfiles/config"] {
-        assert_eq!(bash(&project, line).0, "deny", "{line}");
+    project.write("others/config", "");
+    std::fs::create_dir_all(project.path("../home/.config")).unwrap();
+    let folder = project.path("../home/.config/git");
+    std::os::unix::fs::symlink(project.path("others"), folder).unwrap();
+    for path in ["tools/gitcfg", "tools/later", "dotfiles/config", "others/config"] {
+        assert_eq!(bash(&project, &format!("echo x > {path}")).0, "deny", "{path}");
     }
 }
 

@@ -226,6 +226,16 @@ fn a_file_is_not_moved_to_where_those_beside_it_have_moved() {
     expect(&project, &["git stash pop", "git stash apply"], "ask");
     project.git_says(&["commit", "-q", "-m", "Moved"]);
     expect(&project, &picks, "ask");
+    // The other side has the folder in both places.
+    project.git_says(&["switch", "-q", "-c", "both"]);
+    project.git_says(&["checkout", "-q", "evil~1", "--", "d"]);
+    project.git_says(&["commit", "-q", "-m", "Both"]);
+    project.git_says(&["switch", "-q", "moved"]);
+    project.git_says(&["reset", "-q", "--hard", "old"]);
+    project.git_says(&["mv", "d", ".claude"]);
+    project.git_says(&["commit", "-q", "-m", "Moved again"]);
+    project.git_says(&["branch", "topic", "both"]);
+    expect(&project, &["git merge --no-edit topic"], "ask");
 }
 
 #[test]

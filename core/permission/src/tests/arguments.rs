@@ -209,6 +209,8 @@ fn an_option_in_place_of_a_value_is_contained() {
             ("jq -R -1 a.txt", Decision::Ask),
             ("x='5 ./evil.sh'; timeout -- $x ls", Decision::Ask),
             ("timeout -- $(echo 5 ./evil.sh) ls", Decision::Ask),
+            ("echo 5 ./evil.sh | xargs timeout --", Decision::Ask),
+            ("echo 1 ./evil.sh | xargs taskset --", Decision::Ask),
             ("x='1 ./evil.sh'; env -- CI=$x ls", Decision::Ask),
             ("x='T .env'; grep -- $x README.md", Decision::Deny),
             ("rg x -g=src/*.rs", Decision::Allow),

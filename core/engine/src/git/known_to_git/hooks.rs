@@ -98,6 +98,10 @@ async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
         }
         configured.settings.insert(file);
     }
+    // Git looks there as well where it found nothing yet.
+    let home = io.env("HOME").unwrap_or_default();
+    let global = io.env("XDG_CONFIG_HOME").map_or(format!("{home}/.config"), str::to_owned);
+    configured.settings.extend([format!("{home}/.gitconfig"), format!("{global}/git/config")]);
     // A link may lead into the checkout.
     for file in configured.settings.clone() {
         configured.settings.extend(io.canonical(&file).await);

@@ -186,11 +186,16 @@ impl Place<'_> {
                 return Ok(what);
             }
         }
-        for question in self.meetings(takes, &named).await? {
-            let said = self.says(&question.iter().map(String::as_str).collect::<Vec<_>>()).await?;
-            let changes = changes(&said).ok_or_else(unknown)?;
-            if let Some(change) = changes.iter().find(|change| change.lacks(&self.protected)) {
-                let path = text::one_line(change.path);
+        for (question, brought) in self.meetings(takes, &named).await? {
+            let said = self.answer(&question).await?;
+            let here = changes(&said).ok_or_else(unknown)?;
+            let Some(found) = here.iter().find(|change| change.lacks(&self.protected)) else {
+                continue;
+            };
+            let brought = self.answer(&brought).await?;
+            let brought = changes(&brought).ok_or_else(unknown)?;
+            if brought.iter().any(|change| change.is_new_where_others_left(&here)) {
+                let path = text::one_line(found.path);
                 return Ok(Some(format!("may move files to the folder of `{path}`")));
             }
         }
@@ -270,22 +275,49 @@ impl Place<'_> {
         Ok(questions)
     }
 
-    /// The questions to git about what is here and not where changes come from. Git puts a file that they
-    /// bring into the folder to which those beside it have moved.
-    async fn meetings(&self, takes: Takes, named: &[&str]) -> Result<Vec<Vec<String>>, Failure> {
+    /// Pairs of questions to git: what where changes come from has otherwise than what is here, and what
+    /// they change there. Git puts a file that they bring into the folder to which those beside it have
+    /// moved.
+    async fn meetings(
+        &self,
+        takes: Takes,
+        named: &[&str],
+    ) -> Result<Vec<(Vec<String>, Vec<String>)>, Failure> {
+        let mut found = Vec::new();
         match takes {
             Takes::Changes if !named.is_empty() => {
-                let words = [&["rev-list"], alone(named), named].concat();
-                let commits = self.says(&words).await?;
-                Ok(commits.lines().map(|commit| raw(&["diff", "HEAD"], &[commit])).collect())
+                let commits = self.says(&[&["rev-list"], alone(named), named].concat()).await?;
+                for commit in commits.lines() {
+                    let brought = raw(&[&LOG[..], &["--no-walk"]].concat(), &[commit]);
+                    found.push((raw(&["diff", "HEAD"], &[commit]), brought));
+                }
             }
             Takes::Stash => {
-                let base =
-                    |stash: &&str| raw(&["diff", "--cached", "-R"], &[&format!("{stash}^1")]);
-                Ok(named.iter().map(base).collect())
+                for stash in named {
+                    let base = format!("{stash}^1");
+                    let here = raw(&["diff", "--cached", "-R"], &[&base]);
+                    found.push((here, raw(&["diff", &base], &[stash])));
+                }
             }
-            _ => Ok(Vec::new()),
+            Takes::Files | Takes::FilesAndChanges => {
+                for revision in named.iter().map(|revision| revision.trim_start_matches('^')) {
+                    let bases = match self.says(&["merge-base", "--all", "HEAD", revision]).await {
+                        Err(failure) if failure.kind == FailureKind::Other => String::new(),
+                        bases => bases?,
+                    };
+                    for base in bases.lines() {
+                        let brought = raw(&["diff", base], &[revision]);
+                        found.push((raw(&["diff", "HEAD"], &[base]), brought));
+                    }
+                }
+            }
+            Takes::Changes | Takes::Index => {}
         }
+        Ok(found)
+    }
+
+    async fn answer(&self, question: &[String]) -> Result<String, Failure> {
+        self.says(&question.iter().map(String::as_str).collect::<Vec<_>>()).await
     }
 
     /// What changes by the answer to a question, if a person must decide about it. Notes what hooks
@@ -296,7 +328,7 @@ impl Place<'_> {
         question: &[String],
         running: &mut BTreeSet<String>,
     ) -> Result<Option<String>, Failure> {
-        let said = self.says(&question.iter().map(String::as_str).collect::<Vec<_>>()).await?;
+        let said = self.answer(question).await?;
         let changes = changes(&said).ok_or_else(unknown)?;
         if changes.iter().any(|change| change.brings_repository(takes)) {
             return Ok(Some("brings a repository inside, which git then enters".to_owned()));

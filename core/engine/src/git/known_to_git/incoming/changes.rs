@@ -55,6 +55,13 @@ impl Change<'_> {
         self.status == "D" && self.is_of(protected)
     }
 
+    /// Whether a file is new, or comes back, beside files that are not `here`: those are told as new.
+    pub(super) fn is_new_where_others_left(&self, here: &[Change<'_>]) -> bool {
+        let left = here.iter().filter(|change| change.status == "A");
+        let mut folders = left.filter_map(|change| Some(change.path.rsplit_once('/')?.0));
+        self.status != "M" && folders.any(|folder| is_within(self.path, folder))
+    }
+
     /// Whether a repository is where none was. Changes are also taken back.
     pub(super) fn brings_repository(&self, takes: Takes) -> bool {
         let [before, after] = self.modes.map(|mode| mode == "160000");
