@@ -109,7 +109,7 @@ impl Night {
         // A model that is asked first, and is of no help.
         let mut moods = random.clone();
         // No folder of hooks is configured.
-        host.on("--get-all core.hooksPath", |_, _| SimProcess::exit(1, ""));
+        host.on("config -z --show-origin --list", |_, _| SimProcess::exit(0, ""));
         host.on("claude --model haiku", move |_, _| match moods.below(3) {
             0 => SimProcess::exit(1, ""),
             1 => SimProcess { duration_ms: 40_000, ..SimProcess::exit(0, "ask\n") },
