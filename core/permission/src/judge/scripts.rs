@@ -86,7 +86,10 @@ fn query(
                 "eval",
             ];
             // Versions of yq differ in the names of what loads: `load_str`, `loadstr`, `loadxml`.
-            if words.into_iter().any(|word| word.contains("load") || reads.contains(&word)) {
+            // A number may stand directly in front.
+            let is_digit = |c: char| c.is_ascii_digit();
+            let mut words = words.map(|word| word.trim_start_matches(is_digit));
+            if words.any(|word| word.contains("load") || reads.contains(&word)) {
                 judge.ask(parsed, "gets a filter that reads the environment or other files");
             }
         }

@@ -49,6 +49,9 @@ fn a_pattern_is_no_program() {
     assert_contained(&[
         "awk B*",
         "awk B* a.txt",
+        "awk 'x = 1system(\"evil\")' a.txt",
+        "awk 'x = 0x1fsystem(\"evil\")' a.txt",
+        "awk '1getline' a.txt",
         "sed s,hi,*, README.md",
         "sed -e s,hi,*, README.md",
         "awk -v x=* '{ print }' README.md",
