@@ -241,6 +241,8 @@ fn a_file_is_not_moved_to_where_those_beside_it_have_moved() {
 #[test]
 fn an_index_without_entries_is_none() {
     let project = forged();
+    project.git_says(&["switch", "-q", "evil"]);
+    expect(&project, &["git switch topic"], "allow");
     project.git_says(&["read-tree", "--empty"]);
     expect(&project, &["git switch topic"], "ask");
 }
