@@ -246,7 +246,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             "-b --binary -t --text -z --zero --tag --untagged --raw --base64 -r -s --sysv \
              --debug",
         ),
-        plain("-c --check --ignore-missing --quiet --status --strict -w --warn"),
+        plain("--ignore-missing --quiet --status --strict -w --warn"),
     ])
     .operands(&[Read]),
     program("od", Reads, "shows bytes")

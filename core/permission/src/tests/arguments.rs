@@ -56,6 +56,7 @@ fn a_pattern_is_no_program() {
         "sed -e s,hi,*, README.md",
         "awk -v x=* '{ print }' README.md",
         "zgrep -A1 x a.txt",
+        "sha256sum -c sums",
         "sh <<< 'exec <evil.sh'",
         "bash <<'E'\nread -n 6 x\ntrue #touch x\nE",
         "zsh -c 'echo $commands'",
