@@ -5,3 +5,4 @@ pub mod choice;
 pub mod confinement;
 pub mod leftovers;
 pub(crate) mod network;
+pub mod running;

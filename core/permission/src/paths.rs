@@ -91,6 +91,8 @@ pub struct Places {
     pub is_nested: bool,
     /// A repository inside the root that git enters by itself, and whose settings may run programs.
     pub untrusted_repository: Option<String>,
+    /// Whether a confined command still runs in the repository: git would use what it leaves until then.
+    pub has_confined_command: bool,
     /// Folders of files that the client itself names and keeps in the home folder: plans, memory, results
     /// of tools. `*` stands for one name.
     pub client_files: Vec<String>,

@@ -273,6 +273,8 @@ pub const SESSION_PLACES: usize = 2000;
 pub const SESSION_QUIET_MS: u64 = 60 * 60 * 1000;
 /// Time without a prompt, a stop or a tool call after which a session is no longer continued.
 pub const SESSION_STALE_MS: u64 = 24 * 60 * 60 * 1000;
+/// Longest time from the decision that a command runs confined until it says itself that it runs.
+pub const CONFINED_START_MS: u64 = 10_000;
 /// Interval at which a session records that its tools are called.
 pub const SESSION_SIGN_MS: u64 = 60 * 60 * 1000;
 /// Most run ids that are looked up in the output of a call.

@@ -119,6 +119,8 @@ fn a_repository_that_an_agent_may_have_made_does_not_run_its_settings() {
         assert!(!runs(&project, ".", None, &format!("{line} && git status")), "{line}");
     }
     project.shell("rm -r monitor && mv kept monitor").expect_exit(0);
+    // Nobody has started what was to run confined.
+    std::fs::remove_dir_all(project.path("../home/.state/onloop/temporary")).unwrap();
     // The session began there.
     assert!(runs(&project, "nest", Some("nest"), "git log"));
     // A linked worktree has the settings of its repository.

@@ -1,6 +1,7 @@
 //! Lines that are harmless by their words, and run in a sandbox all the same.
 
 use std::os::unix::fs::symlink;
+use std::time::Duration;
 
 use super::calls;
 use crate::workspace::Workspace;
@@ -63,6 +64,38 @@ fn links_that_git_brings_lead_nowhere() {
         assert_eq!(project.read("../home/.netrc"), "password\n", "{line}");
         project.git_says(&["reset", "-q", "--hard"]);
     }
+}
+
+#[test]
+fn git_runs_confined_beside_a_confined_command() {
+    let project = Workspace::git();
+    project.write("serve", "touch started; while [ ! -e stop ]; do sleep 0.05; done\n");
+    project.commit("Server");
+    assert_eq!(rewritten(&project, "git status"), None);
+    let line = rewritten(&project, "bash serve &>/dev/null").expect("it is rewritten");
+    let start = |line: &str| project.command_at(".", "bash").args(["-c", line]).spawn().unwrap();
+    // The client has not started it yet, or it has not said so.
+    let commit = rewritten(&project, "git commit -q --allow-empty -m x").expect("it is rewritten");
+    let mut server = start(&line);
+    while !project.path("started").exists() {
+        assert_eq!(server.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(start(&commit).wait().unwrap().success());
+    let status = rewritten(&project, "git -C . status && ls").expect("it is rewritten");
+    assert!(start(&status).wait().unwrap().success());
+    assert_eq!(rewritten(&project, "ls"), None);
+    let said = calls(&project, "s1", "git push origin topic");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
+    let reason = said["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
+    assert!(reason.contains("confined command"), "{reason}");
+    // It concerns nobody else.
+    let other = Workspace::git();
+    let other = other.with_env("XDG_STATE_HOME", project.path("../home/.state").to_str().unwrap());
+    assert_eq!(rewritten(&other, "git status"), None);
+    project.write("stop", "");
+    assert!(server.wait().unwrap().success());
+    assert_eq!(rewritten(&project, "git status"), None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Rulings that depend on what git knows. Git is started where its answer can change the ruling.
 
 use crate::git::{checkout, hardened, inner_repositories};
+use crate::sandbox::running;
 use onloop_effect::Io;
 use onloop_permission::expand::HOLE;
 use onloop_permission::{Call, Context, Decision, Examined, Ruling, explain};
@@ -31,8 +32,13 @@ pub async fn look(
     if ruling.decision == Decision::Allow && replaced::learn(io, context, &ruling).await {
         ruling = judge(call, context);
     }
-    // Files that an agent wrote may look like a bare repository, which git then uses.
     let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
+    let is_open = ruling.decision == Decision::Allow && !context.confined;
+    if is_open && starts_git(&ruling) && running::is_any(io, &folder).await {
+        context.places.has_confined_command = true;
+        ruling = judge(call, context);
+    }
+    // Files that an agent wrote may look like a bare repository, which git then uses.
     let is_unknown = match checkout::own(io, &folder).await {
         Some(checkout) => checkout.demand_repository(io).await.is_err(),
         None => folders::is_repository(io, &folder).await,
@@ -117,11 +123,17 @@ async fn fetched(io: &Io, folder: &str, commands: &[Examined]) -> Option<String>
     })
 }
 
+fn starts_git(ruling: &Ruling) -> bool {
+    let mut programs = ruling.commands.iter().filter_map(|command| command.name.split(' ').next());
+    programs.any(|program| STARTS_GIT.contains(&program))
+}
+
 /// A repository that git would enter if the call runs it, and whose settings may start a program: one
 /// inside the checkout, or a folder that looks like a bare one.
 async fn entered(io: &Io, context: &Context, ruling: &Ruling) -> Option<String> {
-    let mut programs = ruling.commands.iter().filter_map(|command| command.name.split(' ').next());
-    programs.find(|program| STARTS_GIT.contains(program))?;
+    if !starts_git(ruling) {
+        return None;
+    }
     let folder = context.places.root.as_ref().unwrap_or(&context.places.cwd);
     let checkout = checkout::own(io, folder).await;
     let is_plain = match &checkout {

@@ -7,8 +7,8 @@ mod tools;
 use crate::error::CommandError;
 use crate::git::checkout;
 use crate::git::known_to_git::hooks;
-use crate::sandbox::automation;
 use crate::sandbox::network::{NAMES_NEED, NamesRefused, NetworkRequest};
+use crate::sandbox::{automation, leftovers, running};
 use crate::state::config;
 use git::{environment_files, git_place};
 use homes::HomeView;
@@ -123,6 +123,7 @@ impl Confined {
             confined.confinement.may_read.extend(hooks);
             let common = checkout.common_folder(io).await;
             git::keep(&common, &checkout.git_folder, &mut confined.confinement);
+            running::begin(io, &own, &checkout, &common).await;
         }
         Ok(confined)
     }
@@ -238,6 +239,7 @@ impl Confined {
     pub async fn remove(self, io: &Io) {
         // They are in a folder that systems clear out.
         let _ = io.remove(&self.temporary).await;
+        leftovers::release(io, &self.temporary).await;
     }
 }
 

@@ -2,13 +2,29 @@
 //! has a record of each folder and a lock that its process holds.
 
 use crate::state::store::StateHome;
-use onloop_effect::{Durability, Expect, Io};
+use onloop_effect::{Durability, Expect, Failure, Io};
 
-/// Records that this program uses `folder`, until [`release`].
-pub(crate) async fn claim(io: &Io, folder: &str) {
+/// A record of a folder.
+pub(super) struct Claim {
+    record: String,
+    /// What a command that uses the folder may write besides, as far as it is recorded.
+    pub(super) writes: Vec<String>,
+}
+
+impl Claim {
+    /// Whether the program that made it still runs, or what repairs in its place. What cannot be read
+    /// counts.
+    pub(super) async fn is_held(&self, io: &Io) -> bool {
+        let holder = io.holder(&lock_of(&self.record)).await;
+        holder.map_or(true, |holder| holder.is_some_and(|holder| holder.live))
+    }
+}
+
+/// Records that this program uses `folder`, until [`release`], for a command that may write `writes`.
+pub(crate) async fn claim(io: &Io, folder: &str, writes: &[&str]) {
     let Some(record) = record_of(io, folder) else { return };
     // Without a record the folder stays after a kill, as it does where there is no state home.
-    let bytes = folder.as_bytes().to_vec();
+    let bytes = [&[folder], writes].concat().join("\0").into_bytes();
     if io.write_private(&record, bytes, Expect::Any, Durability::Relaxed).await.is_ok() {
         let _ = io.lock(&lock_of(&record), 0).await;
     }
@@ -23,10 +39,31 @@ pub(crate) async fn release(io: &Io, folder: &str) {
     forget(io, &record).await;
 }
 
+/// The records.
+///
+/// # Errors
+///
+/// When one that is there cannot be read.
+pub(super) async fn claims(io: &Io) -> Result<Vec<Claim>, Failure> {
+    let mut claims = Vec::new();
+    for record in records(io).await? {
+        match io.read(&record, RECORD_BYTES).await {
+            Ok((bytes, _)) => {
+                let text = String::from_utf8_lossy(&bytes);
+                let writes = text.split('\0').skip(1).map(str::to_owned).collect();
+                claims.push(Claim { record, writes });
+            }
+            Err(failure) if failure.is_not_found() => {}
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(claims)
+}
+
 /// The folders that are there though the program that made them is not.
 pub async fn found(io: &Io) -> Vec<String> {
     let mut left = Vec::new();
-    for record in records(io).await {
+    for record in records(io).await.unwrap_or_default() {
         if let Some(folder) = abandoned(io, &record).await {
             left.push(folder);
             let _ = io.unlock(&lock_of(&record)).await;
@@ -38,7 +75,7 @@ pub async fn found(io: &Io) -> Vec<String> {
 /// Removes what [`found`] finds, and returns it.
 pub async fn sweep(io: &Io) -> Vec<String> {
     let mut removed = Vec::new();
-    for record in records(io).await {
+    for record in records(io).await.unwrap_or_default() {
         let Some(folder) = abandoned(io, &record).await else { continue };
         match io.remove(&folder).await {
             Ok(()) => {
@@ -55,8 +92,9 @@ pub async fn sweep(io: &Io) -> Vec<String> {
 /// The folder of a record, if it is there and its program is not; its lock is held then.
 async fn abandoned(io: &Io, record: &str) -> Option<String> {
     io.lock(&lock_of(record), 0).await.ok()?;
-    let bytes = io.read(record, FOLDER_BYTES).await.map(|(bytes, _)| bytes);
-    let folder = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let bytes = io.read(record, RECORD_BYTES).await.map(|(bytes, _)| bytes);
+    let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    let folder = text.and_then(|text| text.split('\0').next().map(str::to_owned));
     // Only what this record is about is ever removed.
     let folder = folder.filter(|folder| record_of(io, folder).as_deref() == Some(record));
     match folder {
@@ -68,14 +106,17 @@ async fn abandoned(io: &Io, record: &str) -> Option<String> {
     }
 }
 
-/// Longest path in a record.
-const FOLDER_BYTES: u64 = 64 * 1024;
+/// Most bytes of a record.
+const RECORD_BYTES: u64 = 64 * 1024;
 
-async fn records(io: &Io) -> Vec<String> {
-    let Some(home) = records_folder(io) else { return Vec::new() };
-    let names = io.list(&home).await.unwrap_or_default();
+async fn records(io: &Io) -> Result<Vec<String>, Failure> {
+    let Some(home) = records_folder(io) else { return Ok(Vec::new()) };
+    let names = match io.list(&home).await {
+        Err(failure) if failure.is_not_found() => Vec::new(),
+        names => names?,
+    };
     let records = names.iter().filter(|name| is_ours(name));
-    records.map(|name| format!("{home}/{name}")).collect()
+    Ok(records.map(|name| format!("{home}/{name}")).collect())
 }
 
 async fn forget(io: &Io, record: &str) {
@@ -91,7 +132,8 @@ fn record_of(io: &Io, folder: &str) -> Option<String> {
     Some(format!("{}/{name}", records_folder(io)?))
 }
 
-fn records_folder(io: &Io) -> Option<String> {
+/// Where the records are.
+pub(super) fn records_folder(io: &Io) -> Option<String> {
     StateHome::of(io).ok().map(|home| format!("{}/temporary", home.folder()))
 }
 

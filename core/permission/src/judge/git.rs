@@ -18,6 +18,8 @@ use crate::verdict::{Decision, Finding, PathRule, Rule};
 const REMOTES: [&str; 2] = ["origin", "upstream"];
 /// Options that end or skip a merge, and take back what was edited since it stopped.
 const ENDINGS: [&str; 2] = ["--abort", "--skip"];
+/// Sub-commands of git that need a server.
+const NEED_A_SERVER: [&str; 5] = ["push", "fetch", "pull", "clone", "ls-remote"];
 /// The branches that work may be rebased onto.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 
@@ -206,6 +208,16 @@ impl Judge<'_> {
     /// Notes the folder that git runs in. Any folder below the root may have been made to look like a
     /// repository, and git executes the configuration of a repository.
     pub(super) fn git_folder(&mut self, parsed: &ParsedArgs<'_>) {
+        if self.places.has_confined_command {
+            let word = parsed.rest.and_then(|at| parsed.args.get(at)).and_then(Arg::known);
+            let stays = word.is_some_and(|word| !NEED_A_SERVER.contains(&word));
+            let containable = parsed.name == "git" && stays;
+            let what = match containable {
+                true => "may use what a confined command leaves that still runs",
+                false => "may use what a confined command leaves; end it first, it still runs",
+            };
+            self.about(parsed, Decision::Ask, containable, what);
+        }
         let folder = self.places.cwd.clone();
         let places = &self.places;
         // Outside a project the folder that the agent works in is all that is known.

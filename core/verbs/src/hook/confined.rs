@@ -5,6 +5,7 @@ use onloop_agents::confine::line_network;
 use onloop_effect::Mechanism;
 use onloop_engine::git::{checkout, links};
 use onloop_engine::sandbox::choice::Sandbox;
+use onloop_engine::sandbox::running;
 use onloop_permission::{Call, Context, Decision, Ruling, contained, decide, losses};
 use onloop_sessions::hooks::PermissionMode;
 use serde_json::Value;
@@ -76,6 +77,7 @@ pub(super) async fn rewrite(
         input = plain;
     }
     can.end(&hook_context.io).await;
+    running::announce(&hook_context.io, &hook_context.cwd).await;
     match keeps {
         Some(place) => match keep::before(hook_context, call, &context, place, &lost, true).await {
             Ok(number) => Confined::Runs(input, keep::named(confined, place, number)),

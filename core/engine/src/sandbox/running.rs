@@ -1,0 +1,61 @@
+//! Confined commands that still run. What one leaves in a checkout is put back when it ends; until
+//! then git would use it, where it runs unconfined.
+
+use crate::git::checkout::{self, Checkout};
+use crate::sandbox::leftovers;
+use onloop_documents::ledger::sha256;
+use onloop_effect::{Durability, Expect, Io, is_within};
+use onloop_syntax::limits;
+
+/// Records that this program confines a command in `checkout`, until its folder for temporary files
+/// is [released](leftovers::release). `common` is the folder of git that its worktrees share.
+pub(super) async fn begin(io: &Io, temporary: &str, checkout: &Checkout, common: &str) {
+    leftovers::claim(io, temporary, &[&checkout.root, &checkout.git_folder, common]).await;
+    if let Some(announced) = announcement(io, &checkout.root) {
+        let _ = io.remove(&announced).await;
+    }
+}
+
+/// Says that a client is about to start a confined command around `folder`, before that one can say it
+/// itself.
+pub async fn announce(io: &Io, folder: &str) {
+    let Some(checkout) = checkout::own(io, folder).await else { return };
+    let root = real(io, &checkout.root).await;
+    let Some(announced) = announcement(io, &root) else { return };
+    // Without a record a command that git is started beside at once finds what the other leaves.
+    let _ = io.write_private(&announced, Vec::new(), Expect::Any, Durability::Relaxed).await;
+}
+
+/// Whether one runs that may write in the checkout around `folder` or in its repository. What cannot be
+/// read counts as one.
+pub(crate) async fn is_any(io: &Io, folder: &str) -> bool {
+    let Some(checkout) = checkout::own(io, folder).await else { return false };
+    let root = real(io, &checkout.root).await;
+    if let Some(announced) = announcement(io, &root)
+        && let Ok(stat) = io.stat(&announced).await
+        && io.now().millis_since(stat.modified) < limits::CONFINED_START_MS
+    {
+        return true;
+    }
+    let git = real(io, &checkout.git_folder).await;
+    let touches = |path: &str| {
+        [&root, &git].into_iter().any(|ours| is_within(ours, path) || is_within(path, ours))
+    };
+    let Ok(claims) = leftovers::claims(io).await else { return true };
+    for claim in claims {
+        if claim.writes.iter().any(|path| touches(path)) && claim.is_held(io).await {
+            return true;
+        }
+    }
+    false
+}
+
+async fn real(io: &Io, path: &str) -> String {
+    io.canonical(path).await.unwrap_or_else(|_| path.to_owned())
+}
+
+/// The record of [`announce`].
+fn announcement(io: &Io, root: &str) -> Option<String> {
+    let name = sha256(root.as_bytes());
+    Some(format!("{}/starts-{}", leftovers::records_folder(io)?, &name[..32]))
+}
