@@ -96,6 +96,19 @@ fn git_runs_confined_beside_a_confined_command() {
     project.write("stop", "");
     assert!(server.wait().unwrap().success());
     assert_eq!(rewritten(&project, "git status"), None);
+    // A killed one leaves a record that means nothing once everything is put back.
+    for name in ["stop", "started"] {
+        std::fs::remove_file(project.path(name)).unwrap();
+    }
+    let mut server = start(&rewritten(&project, "bash serve &>/dev/null").unwrap());
+    while !project.path("started").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    while let Some(line) = rewritten(&project, "git status") {
+        assert!(start(&line).wait().unwrap().success());
+    }
 }
 
 #[test]

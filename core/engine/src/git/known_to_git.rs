@@ -32,6 +32,9 @@ pub async fn look(
     if ruling.decision == Decision::Allow && replaced::learn(io, context, &ruling).await {
         ruling = judge(call, context);
     }
+    if ruling.decision == Decision::Allow && !ruling.changes && !starts_git(&ruling) {
+        return ruling;
+    }
     let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
     let is_open = ruling.decision == Decision::Allow && !context.confined;
     if is_open && starts_git(&ruling) && running::is_any(io, &folder).await {

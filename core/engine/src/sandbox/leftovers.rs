@@ -23,10 +23,11 @@ impl Claim {
 /// Records that this program uses `folder`, until [`release`], for a command that may write `writes`.
 pub(crate) async fn claim(io: &Io, folder: &str, writes: &[&str]) {
     let Some(record) = record_of(io, folder) else { return };
-    // Without a record the folder stays after a kill, as it does where there is no state home.
-    let bytes = [&[folder], writes].concat().join("\0").into_bytes();
-    if io.write_private(&record, bytes, Expect::Any, Durability::Relaxed).await.is_ok() {
-        let _ = io.lock(&lock_of(&record), 0).await;
+    // Without a record the folder stays after a kill, as it does where there is no state home. The lock
+    // comes first: a sweep removes the folder of a record without one.
+    if io.lock(&lock_of(&record), 0).await.is_ok() {
+        let bytes = [&[folder], writes].concat().join("\0").into_bytes();
+        let _ = io.write_private(&record, bytes, Expect::Any, Durability::Relaxed).await;
     }
 }
 

@@ -10,6 +10,7 @@ use onloop_syntax::limits;
 /// Records that this program confines a command in `checkout`, until its folder for temporary files
 /// is [released](leftovers::release). `common` is the folder of git that its worktrees share.
 pub(super) async fn begin(io: &Io, temporary: &str, checkout: &Checkout, common: &str) {
+    leftovers::sweep(io).await;
     leftovers::claim(io, temporary, &[&checkout.root, &checkout.git_folder, common]).await;
     if let Some(announced) = announcement(io, &checkout.root) {
         let _ = io.remove(&announced).await;
