@@ -130,8 +130,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("mkdir", Writes, "makes folders")
         .options(&[
             takes("-m --mode", Data),
-            attached("-Z --context"),
-            plain("-p --parents -v --verbose"),
+            attached("--context"),
+            plain("-Z -p --parents -v --verbose"),
         ])
         .operands(&[Write]),
     program("tee", Writes, "copies its input to files")

@@ -353,15 +353,16 @@ const RECORDING: &[ProgramEntry] = &[
         ])
         .check(git::push),
     program("switch", Updates, "changes the branch").options(&[
+        // Before git 2.35, `-t` took no value.
         takes("-c --create", Data),
         makes_with("-C --force-create --orphan", Data, Changes),
         makes("-f --force --discard-changes", Discards),
         makes("-m --merge", Changes),
         plain(
-            "-d --detach -q --quiet --progress --no-progress --guess --no-guess \
+            "-t -d --detach -q --quiet --progress --no-progress --guess --no-guess \
                  --no-recurse-submodules",
         ),
-        attached("-t --track --no-track"),
+        attached("--track --no-track"),
     ])
     .check(git::switch),
     program("checkout", Changes, "changes the branch, or takes files back")
@@ -372,8 +373,8 @@ const RECORDING: &[ProgramEntry] = &[
             makes("-f --force", Discards),
             makes_with("--pathspec-from-file", Read, Reveals),
             makes("-m --merge -p --patch --ours --theirs -2 -3", Changes),
-            plain("-d --detach -q --quiet --progress --no-progress --guess --no-guess"),
-            attached("-t --track --no-track"),
+            plain("-t -d --detach -q --quiet --progress --no-progress --guess --no-guess"),
+            attached("--track --no-track"),
         ])
         .check(git::checkout),
     program("restore", Changes, "takes files back")

@@ -23,8 +23,8 @@ pub(super) const COMMANDS: &[ProgramEntry] = &[
             makes("-f --force -M -C", Changes),
             makes("-m --move -c --copy --edit-description --unset-upstream", Changes),
             makes_with("-u --set-upstream-to", Data, Changes),
-            attached("-t --track"),
-            plain("--no-track"),
+            attached("--track"),
+            plain("-t --no-track"),
         ])
         .operands(&[Data])
         .check(git::branch),

@@ -83,9 +83,10 @@ const KUBECTL: &[Flag] = &[
          --limit-bytes",
         Data,
     ),
-    attached("-w --watch --watch-only --show-labels --no-headers --show-events"),
+    // A letter without a value may have further letters behind it: `-ws ADDRESS`.
+    attached("--watch --watch-only --show-labels --no-headers --show-events"),
     plain(
-        "-A --all-namespaces -p --previous --timestamps --all-containers --prefix --ignore-errors \
+        "-w -A --all-namespaces -p --previous --timestamps --all-containers --prefix --ignore-errors \
          --show-kind --show-managed-fields --containers --client --short --recursive --namespaced \
          --ignore-not-found --output-watch-events",
     ),

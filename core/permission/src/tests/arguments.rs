@@ -285,3 +285,24 @@ fn gh_gives_its_token_to_no_server_but_its_own() {
         assert_decisions(&Context::new("/srv/repo"), &[(&line, Decision::Allow)]);
     }
 }
+
+#[test]
+fn letters_behind_an_option_without_a_value_are_options() {
+    assert_decisions(
+        &confined(),
+        &[
+            ("kubectl get -ws https://example.com pods", Decision::Ask),
+            ("kubectl get -wf http://127.0.0.1/x", Decision::Ask),
+            ("kubectl get -wk k", Decision::Ask),
+            ("kubectl get pods -Aws https://example.com", Decision::Ask),
+            ("oc describe -wf .env", Decision::Ask),
+            ("kubectl get pods -w", Decision::Allow),
+            ("kubectl get pods -Aw --watch=false -o wide", Decision::Allow),
+            ("git checkout -tf origin/x", Decision::Deny),
+            ("git switch -tf origin/x", Decision::Deny),
+            ("git checkout -t origin/x", Decision::Allow),
+            ("git checkout --track=direct origin/x", Decision::Allow),
+        ],
+    );
+    assert_contained(&["mkdir -Zx a"]);
+}
