@@ -48,6 +48,9 @@ pub(crate) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for operand in &parsed.operands {
         query(judge, parsed, Some(operand), is_own_variable);
         judge.reads(operand);
+        if operand.text.ends_with(".yq") {
+            judge.ask_held(parsed, "takes its filter from a file");
+        }
     }
 }
 
