@@ -133,7 +133,9 @@ impl<'p> OptionReader<'p> {
             None => (arg.text.as_str(), None),
         };
         if let Some((flag, full)) = self.parsed.program.option(name) {
-            if flag.takes == Takes::Nothing && value.is_some() {
+            // Of a name and its value in one word, some put the value back as the name.
+            let takes_none = matches!(flag.takes, Takes::Nothing | Takes::NamedValue(_));
+            if takes_none && value.is_some() {
                 self.unlisted(&arg.text);
             }
             return self.flagged(flag, full, value);
@@ -215,8 +217,10 @@ impl<'p> OptionReader<'p> {
         // Behind the first argument some systems read no options, and programs that share a row may
         // not agree on what takes a value, so that this is a file there.
         let shared = self.parsed.program.names.contains(' ');
-        if (shared || !self.parsed.operands.is_empty()) && self.role() == Role::Read {
-            self.parsed.found.push(ArgFinding::Operand(arg, Role::Read));
+        let role = self.role();
+        let is_file = matches!(role, Role::Read | Role::List);
+        if (shared || !self.parsed.operands.is_empty()) && is_file {
+            self.parsed.found.push(ArgFinding::Operand(arg, role));
         }
         Some(arg.clone())
     }

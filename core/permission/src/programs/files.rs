@@ -29,7 +29,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .open(),
     program("exa eza lsd", Reads, "lists folders")
         .options(&[
-            takes("-I --ignore-glob -L --level -s --sort -t --time -w --width --blocksize", Data),
+            takes("-I --ignore-glob -L --level -s --sort -t --time -w --width", Data),
             attached("--color --colour --classify --hyperlink --icons --time-style"),
             plain(
                 "-1 -a -A -b -B -d -D -f -F -g -G -h -H -i -l -m -n -o -r -R -S -T -u -U -x -X -Z -@ \
@@ -37,7 +37,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                  --list-dirs --only-dirs --only-files --git --no-git --git-ignore --header --binary \
                  --bytes --group --links --inode --modified --accessed --created --changed \
                  --no-permissions --octal-permissions --no-filesize --no-user --no-time --no-icons \
-                 --extended --numeric --group-directories-first --dereference",
+                 --extended --numeric --group-directories-first --dereference --blocksize",
             ),
         ])
         .operands(&[List])

@@ -306,3 +306,31 @@ fn letters_behind_an_option_without_a_value_are_options() {
     );
     assert_contained(&["mkdir -Zx a"]);
 }
+
+#[test]
+fn a_value_that_some_version_reads_otherwise_is_contained_or_judged() {
+    assert_contained(&[
+        "gojq -n --rawfile=a ../x '$a'",
+        "gojq -n --slurpfile=a b.json '$a'",
+        "jq --arg=a b .",
+        "yq q.yq README.md",
+        "yq q.yq",
+        "yq -P q.yq README.md",
+    ]);
+    assert_decisions(
+        &Context::new("/srv/repo"),
+        &[
+            ("jq -n --rawfile a README.md '$a'", Decision::Allow),
+            ("yq . q.yaml", Decision::Allow),
+            ("lsd -t ~/.ssh", Decision::Ask),
+            ("lsd -L ~/.ssh", Decision::Ask),
+            ("lsd -lt /root", Decision::Ask),
+            ("eza --blocksize ~/.ssh", Decision::Ask),
+            ("eza -L 2 -t modified src", Decision::Allow),
+            ("du -d 1 --exclude .git src", Decision::Allow),
+            ("tree -I 'node_modules|.git' -L 2", Decision::Allow),
+            ("fd x -e rs src", Decision::Allow),
+            ("ls -I '*.pyc' -w 80", Decision::Allow),
+        ],
+    );
+}
