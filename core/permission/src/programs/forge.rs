@@ -14,13 +14,22 @@ const SHOWN: &[Flag] =
 
 const LISTS: &[Flag] = &[
     takes(
-        "-R --repo -q --jq -t --template --json -L --limit -s --state -S --search -a --assignee -A \
-         --author -l --label -m --milestone --mention --app -B --base -H --head --order --sort \
-         --owner --format",
+        "-R --repo -q --jq -t --template --json -L --limit -S --search --order --sort --owner \
+         --format",
         Data,
     ),
-    plain("-d --draft --closed --archived --no-archived"),
+    plain("--closed --archived --no-archived"),
     makes("-w --web", Connects),
+];
+
+/// What chooses issues and pull requests; other lists read the letters otherwise.
+const CHOSEN: &[Flag] = &[
+    takes(
+        "-s --state -a --assignee -A --author -l --label -m --milestone --mention --app -B --base \
+         -H --head",
+        Data,
+    ),
+    plain("-d --draft"),
 ];
 
 const fn shows(names: &'static str, about: &'static str) -> ProgramEntry {
@@ -42,7 +51,7 @@ const PULL_REQUESTS: &[ProgramEntry] = &[
     shows("diff", "shows the changes of a pull request")
         .more_options(&[takes("--color", Data), plain("--name-only --patch")]),
     shows("status", "shows pull requests").more_options(&[plain("-c --conflict-status")]),
-    lists("list", "lists pull requests"),
+    lists("list", "lists pull requests").more_options(CHOSEN),
     program("create new", Reports, "opens a pull request").options(&[
         takes("-b --body -t --title", Text),
         takes(
@@ -69,7 +78,7 @@ const PULL_REQUESTS: &[ProgramEntry] = &[
 const ISSUES: &[ProgramEntry] = &[
     shows("view", "shows an issue").more_options(&[plain("-c --comments")]),
     shows("status", "shows issues"),
-    lists("list", "lists issues"),
+    lists("list", "lists issues").more_options(CHOSEN),
     program("create new", Reports, "opens an issue").options(&[
         takes("-b --body -t --title", Text),
         takes("-a --assignee -l --label -m --milestone -p --project", Data),
@@ -197,7 +206,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ]),
             program("workflow", Reports, "workflows").subcommands(&[
                 shows("view", "shows a workflow"),
-                lists("list", "lists workflows"),
+                lists("list", "lists workflows").more_options(&[plain("-a --all")]),
                 publishes("run enable disable", "starts or stops workflows"),
             ]),
             program("auth", Reveals, "credentials").any_options().check(forge::auth),
