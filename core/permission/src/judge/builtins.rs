@@ -185,20 +185,6 @@ fn is_name(text: &str) -> bool {
     start && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// module load: by name, not by path.
-pub(crate) fn module(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let known = parsed.known_operands().unwrap_or_default();
-    let named = |name: &&str| !name.starts_with(['/', '.', '~']) && !name.contains("..");
-    let plain = match known.as_slice() {
-        ["load", names @ ..] => !names.is_empty() && names.iter().all(named),
-        ["list" | "avail"] => true,
-        _ => false,
-    };
-    if !plain || parsed.args.len() != known.len() {
-        judge.ask(parsed, "loads something else than a named module");
-    }
-}
-
 /// date: an argument without `+` sets the clock.
 pub(crate) fn date(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !parsed.operands.iter().all(|arg| arg.text.starts_with('+')) {

@@ -174,7 +174,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         "runs Windows code",
     )
     .check(wrappers::rest_is_command),
-    program("module ml", Prints, "loads a tool chain").check(builtins::module),
+    // A function that evaluates what a variable of the shell names: `LMOD_SETTARG_CMD`.
+    program("module ml", Runs, "loads a tool chain").any_options(),
     program("date", Prints, "shows the time")
         .options(&[
             takes("-d --date", Data),

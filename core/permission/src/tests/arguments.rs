@@ -106,6 +106,8 @@ fn a_command_is_the_one_that_the_wrapper_runs() {
         "chrt -o ls 5",
         "ionice -c3 sh evil.sh",
         "watch -x sh evil.sh",
+        "LMOD_SETTARG_CMD=./evil.sh; module list",
+        "module load gcc",
     ]);
     assert_decisions(
         &Context::new("/srv/repo"),
