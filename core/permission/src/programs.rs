@@ -27,7 +27,22 @@ pub use class::Class;
 use super::judge::entry::{
     Flag, ProgramEntry, Role, attached, makes, makes_with, plain, program, takes, takes_named,
 };
+use super::judge::tasks;
 use super::paths::pattern_matches;
+
+/// A program that sends away what it makes, but for `commands`.
+const fn publisher(names: &'static str, commands: &'static [ProgramEntry]) -> ProgramEntry {
+    program(names, Class::Publishes, "publishes what the project makes")
+        .any_options()
+        .subcommands(commands)
+        .otherwise(Class::Publishes)
+}
+
+/// Sub-commands of such a program that stay on this machine or only show something. Each program has
+/// words of its own: one that it does not know may be a folder to publish.
+const fn stays(names: &'static str) -> ProgramEntry {
+    program(names, Class::Runs, "tries on this machine").any_options().check(tasks::task)
+}
 
 /// Entries with what they were made from.
 #[derive(Clone, Copy, Debug)]

@@ -142,28 +142,38 @@ const SEARCHES: &[ProgramEntry] =
         ])
         .check(forge::forge_query)];
 
-/// The clients of GitLab and Phabricator, as far as they change what others use.
+/// The clients of GitLab and Phabricator. What does not only show something changes what others use.
 const OTHERS: [ProgramEntry; 2] = [
     program("glab", Runs, "GitLab")
         .any_options()
         .options(&[takes("-R --repo", Data)])
         .subcommands(&[
-            program("mr issue", Runs, "merge requests and issues")
-                .any_options()
-                .options(&[takes("-R --repo", Data)])
-                .subcommands(&[program("list view show diff status checkout", Runs, "shows them")
-                    .any_options()])
-                .otherwise(Publishes),
-            publishes(
-                "api release repo variable token ssh-key deploy-key schedule",
-                "changes them",
-            ),
+            program(
+                "mr issue ci pipe pipeline job label milestone incident iteration user snippet",
+                Runs,
+                "works with GitLab",
+            )
+            .any_options()
+            .options(&[takes("-R --repo", Data)])
+            .subcommands(&[program(
+                "list ls view show diff status get trace lint config artifact events checkout",
+                Runs,
+                "shows what is on GitLab",
+            )
+            .any_options()])
+            .otherwise(Publishes),
+            program("version help completion changelog", Runs, "helps").any_options(),
         ])
-        .otherwise(Runs),
+        .otherwise(Publishes),
     program("arc", Runs, "Phabricator")
         .any_options()
-        .subcommands(&[publishes("land diff close-revision", "sends changes")])
-        .otherwise(Runs),
+        .subcommands(&[program(
+            "lint unit list tasks which cover inlines export patch liberate get-config help version",
+            Runs,
+            "checks the project",
+        )
+        .any_options()])
+        .otherwise(Publishes),
 ];
 
 pub(super) const TABLE: &[ProgramEntry] = &[

@@ -6,7 +6,9 @@ use super::Class::{
     Reveals, Runs, Writes,
 };
 use super::Role::{Code, Command, Data, Read, Shell, Word, Write};
-use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+use super::{
+    Flag, ProgramEntry, attached, makes, makes_with, plain, program, publisher, stays, takes,
+};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of cargo 1.95, npm 10, pnpm 9, pip 24, uv 0.5, go 1.23";
@@ -243,6 +245,20 @@ const GO_COMMANDS: &[ProgramEntry] = &[
     go("install", Installs, "installs programs"),
 ];
 
+/// Commands of package managers that publish, or run something else.
+const PACKAGES: &[ProgramEntry] = &[
+    program(
+        "publish push login logout owner yank signin nuget report",
+        Publishes,
+        "publishes packages",
+    )
+    .any_options(),
+    program("--version", Prints, "shows its version"),
+    program("exec", Runs, "runs a program of the project").any_options().check(tasks::runner),
+    program("task run", Runs, "runs tasks of the project").any_options().check(tasks::task),
+    program("ef", Runs, "works with a database").any_options().check(tasks::migration),
+];
+
 pub(super) const TABLE: &[ProgramEntry] = &[
     program("cargo", Runs, "builds Rust")
         .options(CARGO)
@@ -254,8 +270,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .subcommands(&[
             // It runs the compiler of the toolchain, whose folder the project may name.
             program("show", Runs, "shows toolchains").any_options(),
-            program("which check", Finds, "shows toolchains")
-                .options(&[plain("-v --verbose")]),
+            program("which check", Finds, "shows toolchains").options(&[plain("-v --verbose")]),
             program("toolchain target component", Installs, "manages toolchains")
                 .subcommands(&[program("list", Finds, "lists toolchains").options(&[
                     plain("-v --verbose --installed -q --quiet"),
@@ -299,29 +314,25 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .any_options()
         .subcommands(PROJECTS)
         .otherwise(Runs),
-    program("twine", Publishes, "publishes packages")
-        .any_options()
-        .subcommands(&[program("check", Runs, "checks packages").any_options()])
-        .otherwise(Publishes),
+    publisher("twine goreleaser", &[stays("check build")]),
     program(
-        "goreleaser semantic-release release-it lerna changeset np vsce ovsx eas fastlane gh-pages surge",
+        "semantic-release release-it np ovsx eas gh-pages surge",
         Publishes,
-        "publishes packages",
+        "publishes what the project makes",
     )
-    .any_options()
-    .subcommands(&[
-        program(
-            "run list ls check status build test add bootstrap changed diff lint",
-            Runs,
-            "builds packages",
-        )
-        .any_options()
-        .check(tasks::task),
-        program("exec", Runs, "runs a program in each package")
-            .any_options()
-            .check(tasks::runner),
-    ])
-    .otherwise(Publishes),
+    .any_options(),
+    publisher(
+        "lerna",
+        &[
+            stays("run list ls add bootstrap changed diff"),
+            program("exec", Runs, "runs a program in each package")
+                .any_options()
+                .check(tasks::runner),
+        ],
+    ),
+    publisher("changeset", &[stays("add status")]),
+    publisher("vsce", &[stays("ls")]),
+    publisher("fastlane", &[stays("list test build lint")]),
     program("prisma", Runs, "works with a database")
         .any_options()
         .subcommands(&[
@@ -354,25 +365,35 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         plain("-l -d -e -s -w"),
     ]),
     program(
-        "gem bundle bundler composer mix rebar3 cabal stack opam swift pod dotnet nuget luarocks \
-         cpan cpanm deno flutter dart",
+        "gem bundle bundler composer cabal stack opam swift dotnet luarocks cpan cpanm deno",
         Runs,
         "builds and runs packages",
     )
     .any_options()
-    .subcommands(&[
-        program(
-            "publish push login logout owner yank signin nuget",
-            Publishes,
-            "publishes packages",
-        )
-        .any_options(),
-        program("--version", Prints, "shows its version"),
-        program("exec", Runs, "runs a program of the project").any_options().check(tasks::runner),
-        program("task run", Runs, "runs tasks of the project").any_options().check(tasks::task),
-        program("ef", Runs, "works with a database").any_options().check(tasks::migration),
-    ])
+    .subcommands(PACKAGES)
     .otherwise(Runs),
+    program("pod", Runs, "builds and runs packages")
+        .any_options()
+        .subcommands(&[publisher("trunk", &[stays("info")])])
+        .more_subcommands(&[PACKAGES])
+        .otherwise(Runs),
+    program("flutter dart", Runs, "builds and runs packages")
+        .any_options()
+        .subcommands(&[publisher(
+            "pub packages",
+            &[stays(
+                "get upgrade downgrade outdated add remove deps cache run global bump unpack \
+                 version build workspace",
+            )],
+        )
+        .options(&[takes("-C --directory", Code)])])
+        .more_subcommands(&[PACKAGES])
+        .otherwise(Runs),
+    publisher(
+        "nuget",
+        &[stays("restore install list search pack spec update locals sources config verify help")],
+    ),
+    program("mix rebar3", Runs, "builds and runs packages").any_options().check(tasks::task),
     program(
         "apt apt-get aptitude dpkg yum dnf rpm pacman apk zypper brew port snap flatpak nix \
          nix-env nix-shell winget choco scoop emerge",

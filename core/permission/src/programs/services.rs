@@ -5,7 +5,9 @@ use super::Class::{
     Administers, Connects, Describes, Fetches, Finds, Publishes, Queries, Reveals, Runs,
 };
 use super::Role::{Data, Read, Refused, Write};
-use super::{Flag, ProgramEntry, attached, makes, makes_with, plain, program, takes};
+use super::{
+    Flag, ProgramEntry, attached, makes, makes_with, plain, program, publisher, stays, takes,
+};
 
 /// Where the options come from.
 pub(super) const SOURCE: &str = "manuals of docker 27, kubectl 1.31, aws 2, terraform 1.9, \
@@ -140,23 +142,21 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         ])
         .otherwise(Publishes),
     program("aws", Connects, "talks to a cloud").any_options().check(network::cloud),
-    program(
-        "pulumi ansible ansible-playbook vagrant packer serverless sls sam cdk flyctl fly heroku \
-         vercel netlify wrangler firebase supabase railway \
-         skaffold tilt",
-        Publishes,
-        "changes infrastructure",
-    )
-    .any_options()
-    .subcommands(&[program(
-        "dev build synth synthesize validate lint types local offline emulators:start diff ls list \
-         start stop status gen test check version",
-        Runs,
-        "tries on this machine",
-    )
-    .any_options()
-    .check(tasks::task)])
-    .otherwise(Publishes),
+    program("ansible ansible-playbook", Publishes, "changes infrastructure").any_options(),
+    publisher("pulumi tilt", &[stays("version")]),
+    publisher("vagrant packer", &[stays("validate status version")]),
+    publisher("serverless sls", &[stays("offline")]),
+    publisher("sam", &[stays("build validate local list")]),
+    publisher("cdk", &[stays("synth synthesize diff ls list")]),
+    publisher("flyctl fly", &[stays("status version")]),
+    publisher("heroku", &[stays("local status version")]),
+    publisher("vercel", &[stays("dev build ls list")]),
+    publisher("netlify", &[stays("dev build status")]),
+    publisher("wrangler", &[stays("dev types check").options(&[makes("-r --remote", Publishes)])]),
+    publisher("firebase", &[stays("emulators:start")]),
+    publisher("supabase", &[stays("start stop status gen test")]),
+    publisher("railway", &[stays("status list")]),
+    publisher("skaffold", &[stays("dev build diff test version")]),
     program("gcloud az doctl gsutil s3cmd rclone mc", Connects, "talks to a cloud").any_options(),
     program("systemctl", Administers, "controls services")
         .options(&[

@@ -27,7 +27,7 @@ const LEAVES_AS_A_WORD: [&str; 4] = ["prod", "push", "ship", "apply"];
 const LOSES_DATA: [&str; 5] = ["drop", "reset", "purge", "wipe", "truncate"];
 
 /// What the name of a task ends with that sends something away: `appengineDeploy`.
-const LEAVES_AT_THE_END: [&str; 4] = ["Deploy", "Publish", "Upload", "Promote"];
+const LEAVES_AT_THE_END: [&str; 6] = ["Deploy", "Publish", "Upload", "Promote", "Push", "PushSite"];
 
 /// Whether the name of a task or script says that it sends something away.
 pub(crate) fn leaves_the_machine(name: &str) -> bool {
@@ -172,6 +172,10 @@ const CHOOSE_MODE: [&str; 7] =
 /// What they choose. `dotnet build -c Release` releases nothing.
 const MODES: [&str; 2] = ["release", "production"];
 
+/// Tasks of `mix hex` that only show or fetch something, or build.
+const HEX_STAYS: [&str; 8] =
+    ["audit", "build", "docs", "info", "outdated", "package", "search", "sponsor"];
+
 /// Whether a word that names no such task for most runners does for this one.
 pub(in super::super) fn leaves_for(runner: &str, text: &str) -> bool {
     match runner.split(' ').next().unwrap_or_default() {
@@ -186,8 +190,15 @@ pub(in super::super) fn leaves_for(runner: &str, text: &str) -> bool {
         "gradle" | "gradlew" => text.split(':').any(|task| {
             let verb = task.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
             let is_beginning = !verb.is_empty() && !task.contains('.');
-            is_beginning && LEAVES.iter().any(|name| name.starts_with(verb))
+            is_beginning && LEAVES.iter().chain(&["jib"]).any(|name| name.starts_with(verb))
         }),
+        // `scm:checkin`, `com.google.cloud.tools:jib-maven-plugin:build`
+        "mvn" | "mvnw" => {
+            let sends = |part| ["scm", "jib", "gitflow", "jgitflow", "nexus"].contains(&part);
+            text.contains(':') && text.split([':', '-']).any(sends)
+        }
+        "mix" => text.strip_prefix("hex.").is_some_and(|task| !HEX_STAYS.contains(&task)),
+        "rebar3" => text.split(',').any(|task| task == "hex"),
         // A regular expression stands for a task of any name.
         "pnpm" => text.len() > 2 && text.starts_with('/') && text.ends_with('/'),
         _ => false,
