@@ -64,6 +64,17 @@ fn reads_environment(filter: &Arg) -> bool {
     filter.known().is_none() || words.any(|word| matches!(word, "env" | "ENV" | "$ENV"))
 }
 
+/// `gh issue create`: an agent of GitHub that gets the work pushes to the repository.
+pub(crate) fn create(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let is_agent = |name: &str| {
+        name.starts_with('@') && name != "@me" || name.to_lowercase().contains("copilot")
+    };
+    let given = parsed.values(&["-a", "--assignee", "-r", "--reviewer"]);
+    if given.iter().any(|arg| arg.known().is_none_or(|names| names.split(',').any(is_agent))) {
+        judge.classified(Class::Publishes, parsed);
+    }
+}
+
 /// `gh issue edit`: what a planning workflow may do.
 pub(crate) fn issue_edit(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let number = parsed.operands.first().and_then(|arg| arg.known()).unwrap_or_default();

@@ -52,7 +52,7 @@ const PULL_REQUESTS: &[ProgramEntry] = &[
         .more_options(&[takes("--color", Data), plain("--name-only --patch")]),
     shows("status", "shows pull requests").more_options(&[plain("-c --conflict-status")]),
     lists("list", "lists pull requests").more_options(CHOSEN),
-    program("create new", Reports, "opens a pull request").options(&[
+    program("create new", Reports, "opens a pull request").check(forge::create).options(&[
         takes("-b --body -t --title", Text),
         takes(
             "-a --assignee -B --base -H --head -l --label -m --milestone -p --project -r \
@@ -79,7 +79,7 @@ const ISSUES: &[ProgramEntry] = &[
     shows("view", "shows an issue").more_options(&[plain("-c --comments")]),
     shows("status", "shows issues"),
     lists("list", "lists issues").more_options(CHOSEN),
-    program("create new", Reports, "opens an issue").options(&[
+    program("create new", Reports, "opens an issue").check(forge::create).options(&[
         takes("-b --body -t --title", Text),
         takes("-a --assignee -l --label -m --milestone -p --project", Data),
         takes("-F --body-file", Read),
