@@ -24,7 +24,7 @@ const LEAVES: [&str; 14] = [
 /// Words that say so only as a whole.
 const LEAVES_AS_A_WORD: [&str; 4] = ["prod", "push", "ship", "apply"];
 /// Words that say beside the word for a database that its data are lost.
-const LOSES_DATA: [&str; 5] = ["drop", "reset", "purge", "wipe", "truncate"];
+const LOSES_DATA: [&str; 6] = ["drop", "reset", "purge", "wipe", "truncate", "replant"];
 
 /// What the name of a task ends with that sends something away: `appengineDeploy`.
 const LEAVES_AT_THE_END: [&str; 6] = ["Deploy", "Publish", "Upload", "Promote", "Push", "PushSite"];
@@ -93,7 +93,10 @@ pub(in super::super) fn names_leaving_task(args: &[Arg]) -> bool {
             return own.any(|arg| arg.text.starts_with("--") && option_sends(&arg.text));
         }
         has_task |= is_word(arg);
-        if leaves_as_word(text) || option_leaves(text, !is_end) {
+        // MSBuild takes `/t:Publish` for `-t:Publish`.
+        let switch = text.strip_prefix('/').filter(|rest| rest.contains(':'));
+        let option = switch.map(|rest| format!("-{rest}"));
+        if leaves_as_word(text) || option_leaves(option.as_deref().unwrap_or(text), !is_end) {
             return true;
         }
     }
