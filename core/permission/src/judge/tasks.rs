@@ -204,20 +204,12 @@ pub(crate) fn run_target(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// `alembic upgrade` and the like, which change a database that may be anywhere.
 pub(crate) fn migration(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    const CHANGES: [&str; 10] = [
-        "upgrade",
-        "downgrade",
-        "update",
-        "drop",
-        "up",
-        "down",
-        "redo",
-        "reset",
-        "up-to",
-        "down-to",
-    ];
-    let changes = parsed.args.iter().any(|arg| CHANGES.contains(&arg.text.as_str()))
-        || parsed.operands.iter().any(|arg| arg.known().is_none());
+    const CHANGES: [&str; 9] =
+        ["upgrade", "downgrade", "update", "drop", "up", "down", "redo", "reset", "stamp"];
+    // `up-by-one`
+    let verb = |arg: &Arg| arg.text.split('-').next().is_some_and(|verb| CHANGES.contains(&verb));
+    let changes =
+        parsed.args.iter().any(verb) || parsed.operands.iter().any(|arg| arg.known().is_none());
     publishes_if(changes, judge, parsed);
 }
 

@@ -348,7 +348,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .otherwise(Publishes),
         ])
         .otherwise(Publishes),
-    program("alembic flask goose", Runs, "works with a database")
+    program("alembic flask goose dotnet-ef", Runs, "works with a database")
         .any_options()
         .check(tasks::migration),
     program("electron-builder", Runs, "builds packages")

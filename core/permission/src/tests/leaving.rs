@@ -469,6 +469,14 @@ fn a_word_that_is_not_known_to_stay_here_asks_of_a_program_that_publishes() {
         "gradle dockerPush",
         "sbt ghpagesPushSite",
         "cabal report",
+        "goose up-by-one",
+        "alembic stamp head",
+        "flask db stamp head",
+        "dotnet-ef database update",
+        "msbuild /t:Publish",
+        "msbuild /p:DeployOnBuild=true",
+        "dotnet build /t:PublishContainer",
+        "rails db:seed:replant",
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
     let lines = [
@@ -506,6 +514,10 @@ fn a_word_that_is_not_known_to_stay_here_asks_of_a_program_that_publishes() {
         "arc unit",
         "mvn verify",
         "gradle jar",
+        "msbuild /t:Build /p:Configuration=Release",
+        "dotnet build /p:Configuration=Release",
+        "alembic history",
+        "goose status",
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
