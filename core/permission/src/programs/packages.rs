@@ -260,11 +260,12 @@ const PACKAGES: &[ProgramEntry] = &[
 ];
 
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program("cargo", Runs, "builds Rust")
+    program("cargo cross", Runs, "builds Rust")
         .options(CARGO)
         .subcommands(CARGO_COMMANDS)
         .otherwise(Runs),
-    program("rustc rustdoc clippy-driver wasm-pack cross", Runs, "compiles Rust").any_options(),
+    program("rustc rustdoc clippy-driver", Runs, "compiles Rust").any_options(),
+    publisher("wasm-pack", &[stays("build test new pack")]),
     program("rustup", Installs, "manages toolchains")
         .options(&[plain("-q --quiet -v --verbose")])
         .subcommands(&[
