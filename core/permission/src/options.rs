@@ -181,11 +181,11 @@ impl<'p> OptionReader<'p> {
                 if !self.parsed.program.options.iter().any(is_own) {
                     self.parsed.other_starts.push(self.next);
                 }
-                self.next_value(role)
+                self.next_value(name, role)
             }),
             Takes::NamedValue(role) => {
-                self.next_value(Role::Data);
-                self.next_value(role)
+                self.next_value(name, Role::Data);
+                self.next_value(name, role)
             }
         };
         let at = self.parsed.seen.len();
@@ -201,7 +201,7 @@ impl<'p> OptionReader<'p> {
         self.parsed.seen.push(Seen { name, value });
     }
 
-    fn next_value(&mut self, role: Role) -> Option<Arg> {
+    fn next_value(&mut self, name: &str, role: Role) -> Option<Arg> {
         let arg = self.parsed.args.get(self.next)?;
         self.next += 1;
         self.suspicious(arg);
@@ -215,12 +215,17 @@ impl<'p> OptionReader<'p> {
             self.further_names(arg);
         }
         // Behind the first argument some systems read no options, and programs that share a row may
-        // not agree on what takes a value, so that this is a file there.
+        // not agree on what takes a value, so that this is a file there. What is only listed is often
+        // left out by a long option (`--exclude .env`), on which they agree; `fd` has another name only.
+        let roles = self.parsed.program.operands;
         let shared = self.parsed.program.names.contains(' ');
-        let role = self.role();
-        let is_file = matches!(role, Role::Read | Role::List);
-        if (shared || !self.parsed.operands.is_empty()) && is_file {
-            self.parsed.found.push(ArgFinding::Operand(arg, role));
+        let is_file = match self.role() {
+            Role::Read => shared || !self.parsed.operands.is_empty(),
+            Role::List => shared && roles == [Role::List] && !name.starts_with("--"),
+            _ => false,
+        };
+        if is_file {
+            self.parsed.found.push(ArgFinding::Operand(arg, self.role()));
         }
         Some(arg.clone())
     }

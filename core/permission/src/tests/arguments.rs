@@ -344,7 +344,9 @@ fn a_value_that_some_version_reads_otherwise_is_contained_or_judged() {
             ("eza -L 2 -t modified src", Decision::Allow),
             ("du -d 1 --exclude .git src", Decision::Allow),
             ("tree -I 'node_modules|.git' -L 2", Decision::Allow),
-            ("fd x -e rs src", Decision::Allow),
+            ("fd x -e rs -E .env src", Decision::Allow),
+            ("du -d 1 --exclude .env src", Decision::Allow),
+            ("tree src -I '.env|node_modules'", Decision::Allow),
             ("ls -I '*.pyc' -w 80", Decision::Allow),
         ],
     );
