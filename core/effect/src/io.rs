@@ -34,6 +34,8 @@ pub struct Io {
     results: Results,
     /// The base of relative paths, if it is not the folder in which the program was started.
     folder: Option<Rc<str>>,
+    /// `PATH` of its processes, if it is not that of the program.
+    path: Option<Rc<str>>,
 }
 
 /// An action that repeats while a process runs.
@@ -87,6 +89,7 @@ impl Io {
             heartbeat: None,
             results: Results::Output,
             folder: None,
+            path: None,
         }
     }
 
@@ -111,6 +114,11 @@ impl Io {
         let mut start = (*self.start).clone();
         start.terminal.stdin = false;
         Io { start: Rc::new(start), ..self.clone() }
+    }
+
+    /// A handle whose processes are found by `path`, and find others by it.
+    pub fn with_path(&self, path: &str) -> Io {
+        Io { path: Some(path.into()), ..self.clone() }
     }
 
     /// A handle for a program in `folder`, which is absolute.

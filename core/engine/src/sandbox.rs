@@ -5,4 +5,5 @@ pub mod choice;
 pub mod confinement;
 pub mod leftovers;
 pub(crate) mod network;
+pub mod programs;
 pub mod running;

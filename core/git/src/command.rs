@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use onloop_effect::{Failure, FailureKind};
+use onloop_effect::{Failure, FailureKind, is_within};
 use onloop_syntax::text::{name_bytes, name_text};
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
@@ -228,6 +228,9 @@ impl GitProgram {
         let words = ["--no-pager"].into_iter().chain(settings).chain(args.iter().copied());
         let env = settings::ENVIRONMENT.iter();
         let env = env.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        // Hooks may need what an agent can change.
+        let path = if hooks == Hooks::Off { self.path_outside_of(cwd) } else { None };
+        let env = env.chain(path.map(|path| ("PATH".to_owned(), path)));
         let inherited = self.surroundings.env.keys();
         GitCommand {
             cwd: cwd.to_owned(),
@@ -239,6 +242,18 @@ impl GitProgram {
             limit_bytes: limits::GIT_ANSWER_BYTES,
             interruptible: self.interruptible,
         }
+    }
+
+    /// `PATH` without folders in which an agent may write: those in `cwd` and in the folder of this
+    /// program, and relative ones. `None`: it has none.
+    fn path_outside_of(&self, cwd: &str) -> Option<String> {
+        let path = self.surroundings.env.get("PATH").filter(|_| cwd.starts_with('/'))?;
+        let is_outside = |entry: &&str| {
+            let own = [cwd, &self.surroundings.cwd];
+            entry.starts_with('/') && !own.iter().any(|folder| is_within(entry, folder))
+        };
+        let kept: Vec<&str> = path.split(':').filter(is_outside).collect();
+        Some(kept.join(":")).filter(|kept| kept != path)
     }
 
     async fn run(&self, cwd: &str, args: &[&str], command: GitCommand) -> Result<Answer, Failure> {

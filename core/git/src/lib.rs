@@ -64,7 +64,7 @@ pub struct Surroundings {
 impl Surroundings {
     /// Whether a task looks at this variable.
     pub fn needs(name: &str) -> bool {
-        name == "HOME" || name.starts_with("GIT_")
+        matches!(name, "HOME" | "PATH") || name.starts_with("GIT_")
     }
 }
 

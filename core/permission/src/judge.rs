@@ -122,6 +122,11 @@ impl<'c> Judge<'c> {
         !self.seen.written.is_empty() || !self.commands.iter().all(reads)
     }
 
+    /// Notes that the whole call runs beside others.
+    pub(super) fn is_in_background(&mut self) {
+        self.seen.background = true;
+    }
+
     /// What its commands would stage that they do not name.
     pub(super) fn staged(&mut self) -> Vec<Staging> {
         std::mem::take(&mut self.staged)
@@ -204,6 +209,7 @@ impl<'c> Judge<'c> {
     }
 
     fn script(&mut self, script: &ParsedShell) {
+        self.seen.background |= script.has_background;
         for concern in &script.concerns {
             self.add(Finding::ask(Rule::HiddenCode, *concern));
         }

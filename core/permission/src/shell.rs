@@ -40,6 +40,8 @@ pub struct ParsedShell {
     pub documents: Vec<Word>,
     /// Something in it is read otherwise by shells that follow POSIX and no more, such as dash.
     pub only_bash: bool,
+    /// A part of it runs in the background.
+    pub has_background: bool,
     /// It has loops, `case`, `[[`, `((`, functions or coprocesses.
     pub has_compound: bool,
     lists: usize,

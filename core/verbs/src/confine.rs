@@ -6,6 +6,7 @@ use onloop_effect::{
 };
 use onloop_engine::error::CommandError;
 use onloop_engine::sandbox::confinement::Confined;
+use onloop_engine::sandbox::programs;
 
 /// Arguments of `onloop confine`.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -27,7 +28,9 @@ pub struct ConfineArgs {
 /// `onloop confine`.
 pub(crate) async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> {
     let (cwd, network) = (io.start().cwd.as_str(), args.network.clone());
-    let confined = Confined::prepare(io, cwd, args.settings.as_deref(), network, args.with).await?;
+    let own = programs::outside_of_checkout(io).await;
+    let confined =
+        Confined::prepare(&own, cwd, args.settings.as_deref(), network, args.with).await?;
     let spec = ProcessSpec {
         timeout_ms: None,
         interactive: true,

@@ -22,6 +22,7 @@ use onloop_effect::{Exit, Io, is_within};
 use onloop_engine::error::CommandError;
 use onloop_engine::git::checkout::Checkout;
 use onloop_engine::lookup::agent::on_path;
+use onloop_engine::sandbox::programs;
 use onloop_engine::session::files::{HookCaller, Sessions};
 use onloop_engine::session::origin::SessionOrigin;
 use onloop_engine::state::config::{self, Loaded};
@@ -79,6 +80,7 @@ pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
 
 /// `onloop hook`.
 pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
+    let io = &programs::outside_of_checkout(io).await;
     let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
     let Ok(host) = args.host.parse::<Host>() else {
         return unknown(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;
@@ -348,7 +350,10 @@ impl HookContext {
     /// The files of the session.
     async fn sessions(&self, id: &SessionId) -> Sessions {
         let caller = HookCaller { host: self.host, cwd: self.cwd.clone() };
-        Sessions::of(&self.io, id, &[&self.project, &self.cwd]).await.called_by(caller)
+        let sessions = Sessions::of(&self.io, id, &[&self.project, &self.cwd]).await;
+        let sessions = sessions.called_by(caller);
+        // The hooks of a run are confined with its agent.
+        if self.state_home.is_some() { sessions.with_answers_beside() } else { sessions }
     }
 }
 

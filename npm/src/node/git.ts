@@ -98,8 +98,8 @@ export class NodeGit {
   }
 }
 
-/** The variables that the core looks at: those of git, and the home. */
+/** The variables that the core looks at: those of git, the home, and where programs are. */
 function environment(): Record<string, string> {
-  const named = Object.entries(process.env).filter(([name]) => name === "HOME" || name.startsWith("GIT_"));
+  const named = Object.entries(process.env).filter(([name]) => name === "HOME" || name === "PATH" || name.startsWith("GIT_"));
   return Object.fromEntries(named.map(([name, value]) => [name, value ?? ""]));
 }

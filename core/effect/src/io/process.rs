@@ -161,6 +161,9 @@ impl Io {
         if spec.cwd.starts_with('/') {
             spec.env_set.entry("PWD".to_owned()).or_insert_with(|| spec.cwd.clone());
         }
+        if let Some(path) = &self.path {
+            spec.env_set.entry("PATH".to_owned()).or_insert_with(|| path.to_string());
+        }
         spec
     }
 

@@ -29,15 +29,15 @@ pub async fn look(
     mut ruling: Ruling,
     judge: fn(&Call, &Context) -> Ruling,
 ) -> Ruling {
-    if ruling.decision == Decision::Allow && replaced::learn(io, context, &ruling).await {
+    // What is asked about at first may be allowed by what follows.
+    if replaced::learn(io, context, &ruling).await {
         ruling = judge(call, context);
     }
     if ruling.decision == Decision::Allow && !ruling.changes && !starts_git(&ruling) {
         return ruling;
     }
     let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
-    let is_open = ruling.decision == Decision::Allow && !context.confined;
-    if is_open && starts_git(&ruling) && running::is_any(io, &folder).await {
+    if !context.confined && starts_git(&ruling) && running::is_any(io, &folder).await {
         context.places.has_confined_command = true;
         ruling = judge(call, context);
     }

@@ -65,7 +65,7 @@ fn below_home(path: &str, places: &Places) -> String {
 
 /// `real` as a path below the project's root under the name that the call uses for the root.
 /// `root` is its real path, then that name.
-fn below_root(real: String, root: Option<&(String, String)>) -> String {
+pub(crate) fn below_root(real: String, root: Option<&(String, String)>) -> String {
     let inside = root.and_then(|(real_root, root)| Some((real.strip_prefix(real_root)?, root)));
     match inside {
         Some((rest, root)) if rest.is_empty() || rest.starts_with('/') => format!("{root}{rest}"),
@@ -75,7 +75,7 @@ fn below_root(real: String, root: Option<&(String, String)>) -> String {
 
 /// What `path` leads to or, if it does not exist yet, where it would be created. `None` when
 /// that cannot be found out.
-async fn real_path(io: &Io, path: &str) -> Option<Link> {
+pub(crate) async fn real_path(io: &Io, path: &str) -> Option<Link> {
     if !path.starts_with('/') || path.contains('\0') {
         return None;
     }

@@ -98,7 +98,7 @@ impl Sandbox {
         }
         leftovers::sweep(io).await;
         let temporary = temporary_name(io);
-        leftovers::claim(io, &temporary, &[]).await;
+        leftovers::claim(io, &temporary, &[], &[]).await;
         let attempted = Sandbox::attempt(io, folder).await;
         if attempted.is_err() {
             leftovers::release(io, &temporary).await;

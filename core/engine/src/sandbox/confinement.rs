@@ -123,7 +123,7 @@ impl Confined {
             confined.confinement.may_read.extend(hooks);
             let common = checkout.common_folder(io).await;
             git::keep(&common, &checkout.git_folder, &mut confined.confinement);
-            running::begin(io, &own, &checkout, &common).await;
+            running::begin(io, &own, &checkout, &common, settings).await;
         }
         Ok(confined)
     }
@@ -301,7 +301,7 @@ async fn confine_inputs(
         }
     };
     let loaded = config::load(io, settings.unwrap_or(&folder)).await;
-    let view = HomeView::of(io, &loaded.config).await?;
+    let view = HomeView::of(io, &loaded.config, &folder).await?;
     let caches = tools::caches(io, &view, temporary).await;
     let mut state_home = io.start().state_home();
     if let Some(real) = &state_home {

@@ -9,6 +9,8 @@ pub(super) struct Claim {
     record: String,
     /// What a command that uses the folder may write besides, as far as it is recorded.
     pub(super) writes: Vec<String>,
+    /// Files in there that it does not write, because they were there before.
+    pub(super) kept: Vec<String>,
 }
 
 impl Claim {
@@ -20,13 +22,16 @@ impl Claim {
     }
 }
 
-/// Records that this program uses `folder`, until [`release`], for a command that may write `writes`.
-pub(crate) async fn claim(io: &Io, folder: &str, writes: &[&str]) {
+/// Records that this program uses `folder`, until [`release`], for a command that may write `writes` except
+/// `kept`.
+pub(crate) async fn claim(io: &Io, folder: &str, writes: &[String], kept: &[String]) {
     let Some(record) = record_of(io, folder) else { return };
     // Without a record the folder stays after a kill, as it does where there is no state home. The lock
     // comes first: a sweep removes the folder of a record without one.
     if io.lock(&lock_of(&record), 0).await.is_ok() {
-        let bytes = [&[folder], writes].concat().join("\0").into_bytes();
+        let words = [folder].into_iter().chain(writes.iter().map(String::as_str));
+        let words = words.chain([""]).chain(kept.iter().map(String::as_str));
+        let bytes = words.collect::<Vec<_>>().join("\0").into_bytes();
         let _ = io.write_private(&record, bytes, Expect::Any, Durability::Relaxed).await;
     }
 }
@@ -51,8 +56,9 @@ pub(super) async fn claims(io: &Io) -> Result<Vec<Claim>, Failure> {
         match io.read(&record, RECORD_BYTES).await {
             Ok((bytes, _)) => {
                 let text = String::from_utf8_lossy(&bytes);
-                let writes = text.split('\0').skip(1).map(str::to_owned).collect();
-                claims.push(Claim { record, writes });
+                let mut words = text.split('\0').skip(1).map(str::to_owned);
+                let writes = words.by_ref().take_while(|word| !word.is_empty()).collect();
+                claims.push(Claim { record, writes, kept: words.collect() });
             }
             Err(failure) if failure.is_not_found() => {}
             Err(failure) => return Err(failure),

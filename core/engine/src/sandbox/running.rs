@@ -1,20 +1,60 @@
 //! Confined commands that still run. What one leaves in a checkout is put back when it ends; until
-//! then git would use it, where it runs unconfined.
+//! then git would use it, where it runs unconfined, and so would onloop itself.
 
 use crate::git::checkout::{self, Checkout};
 use crate::sandbox::leftovers;
+use crate::state::config::LOCAL_FILE;
 use onloop_documents::ledger::sha256;
 use onloop_effect::{Durability, Expect, Io, is_within};
 use onloop_syntax::limits;
 
 /// Records that this program confines a command in `checkout`, until its folder for temporary files
-/// is [released](leftovers::release). `common` is the folder of git that its worktrees share.
-pub(super) async fn begin(io: &Io, temporary: &str, checkout: &Checkout, common: &str) {
+/// is [released](leftovers::release). `common` is the folder of git that its worktrees share, `settings`
+/// the folder whose configuration counts if it is not the top.
+pub(super) async fn begin(
+    io: &Io,
+    temporary: &str,
+    checkout: &Checkout,
+    common: &str,
+    settings: Option<&str>,
+) {
     leftovers::sweep(io).await;
-    leftovers::claim(io, temporary, &[&checkout.root, &checkout.git_folder, common]).await;
-    if let Some(announced) = announcement(io, &checkout.root) {
+    let mut writes = Vec::new();
+    for folder in [&checkout.root, &checkout.git_folder, common] {
+        writes.push(real(io, folder).await);
+    }
+    // What decides about other commands, and is put back only afterwards where it is not there.
+    let mut kept = Vec::new();
+    let tops = [Some(checkout.root.as_str()), settings].into_iter().flatten();
+    let files = tops.map(|top| format!("{top}/{LOCAL_FILE}"));
+    for file in files.chain([alternates_of(common)]) {
+        if io.stat(&file).await.is_ok() {
+            kept.push(real_file(io, &file).await);
+        }
+    }
+    leftovers::claim(io, temporary, &writes, &kept).await;
+    if let Some(announced) = announcement(io, &real(io, &checkout.root).await) {
         let _ = io.remove(&announced).await;
     }
+}
+
+/// Whether a confined command that still runs may have made the file at `path`, one of those that
+/// [`begin`] looks at.
+pub(crate) async fn may_have_made(io: &Io, path: &str) -> bool {
+    let path = real_file(io, path).await;
+    let Ok(claims) = leftovers::claims(io).await else { return true };
+    for claim in claims {
+        let writes = claim.writes.iter().any(|folder| is_within(&path, folder));
+        if writes && !claim.kept.contains(&path) && claim.is_held(io).await {
+            return true;
+        }
+    }
+    false
+}
+
+/// The file of a repository that names further folders of objects.
+pub(super) fn alternates_of(common: &str) -> String {
+    format!("{common}/objects/info/alternates")
 }
 
 /// Says that a client is about to start a confined command around `folder`, before that one can say it
@@ -53,6 +93,12 @@ pub(crate) async fn is_any(io: &Io, folder: &str) -> bool {
 
 async fn real(io: &Io, path: &str) -> String {
     io.canonical(path).await.unwrap_or_else(|_| path.to_owned())
+}
+
+/// A file in the folder that it is really in.
+async fn real_file(io: &Io, path: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+    format!("{}/{name}", real(io, folder).await)
 }
 
 /// The record of [`announce`].

@@ -22,6 +22,8 @@ use onloop_syntax::time::Timestamp;
 pub struct Sessions {
     io: Io,
     home: String,
+    /// Where answers are remembered, if not beside the sessions.
+    answers: Option<String>,
     /// Who calls, for a session that begins.
     caller: Option<HookCaller>,
 }
@@ -81,20 +83,26 @@ impl Sessions {
     /// Where new sessions are kept.
     pub fn new(io: &Io) -> Sessions {
         let home = io.start().agentize_home().unwrap_or_else(|| io.start().cwd.clone());
-        Sessions { io: io.clone(), home: home.trim_end_matches('/').to_owned(), caller: None }
+        Sessions::kept(io, &home)
     }
 
     /// Those below another folder; `None` if all are kept below `AGENTIZE_HOME`.
     pub fn below(io: &Io, folder: &str) -> Option<Sessions> {
-        let home = folder.trim_end_matches('/').to_owned();
         let is_usual = io.start().agentize_home().is_none();
-        is_usual.then(|| Sessions { io: io.clone(), home, caller: None })
+        is_usual.then(|| Sessions::kept(io, folder))
     }
 
     /// Those below a folder that is remembered, wherever new ones are kept.
     pub fn kept(io: &Io, folder: &str) -> Sessions {
         let home = folder.trim_end_matches('/').to_owned();
-        Sessions { io: io.clone(), home, caller: None }
+        // A confined command can write where sessions are, but not the state home.
+        let answers = io.start().state_home().map(|home| format!("{home}/answers"));
+        Sessions { io: io.clone(), home, answers, caller: None }
+    }
+
+    /// The same, with the answers beside the sessions, for hooks that cannot write the state home.
+    pub fn with_answers_beside(self) -> Sessions {
+        Sessions { answers: None, ..self }
     }
 
     /// The same, of which those that begin can be found from everywhere.
@@ -147,7 +155,8 @@ impl Sessions {
     }
 
     fn answers_file(&self, id: &SessionId) -> String {
-        format!("{}/answers/{id}.json", self.folder())
+        let beside = || format!("{}/answers", self.folder());
+        format!("{}/{id}.json", self.answers.clone().unwrap_or_else(beside))
     }
 
     fn mistakes_file(&self, id: &SessionId) -> String {

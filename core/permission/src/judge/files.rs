@@ -51,6 +51,10 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                     judge.seen.lost = true;
                 }
                 let command = &parsed.args[at..end];
+                let follows = |arg: &Arg| matches!(arg.text.as_str(), "-L" | "-follow");
+                if parsed.args.iter().any(follows) {
+                    judge.ask_held(parsed, "runs a command with what links lead to");
+                }
                 // One of the words may be `;`, behind which the expression continues.
                 if command.iter().any(becomes_words) {
                     judge.ask_held(parsed, "gets words that are not known and may end its command");

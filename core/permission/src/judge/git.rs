@@ -208,15 +208,19 @@ impl Judge<'_> {
     /// Notes the folder that git runs in. Any folder below the root may have been made to look like a
     /// repository, and git executes the configuration of a repository.
     pub(super) fn git_folder(&mut self, parsed: &ParsedArgs<'_>) {
-        if self.places.has_confined_command {
+        let is_git = parsed.name == "git";
+        let what = match self.places.has_confined_command {
+            true => Some("may use what a confined command leaves that still runs"),
+            // One may be started meanwhile.
+            false if self.seen.background && is_git => Some("runs in the background"),
+            false => None,
+        };
+        if let Some(what) = what {
             let word = parsed.rest.and_then(|at| parsed.args.get(at)).and_then(Arg::known);
             let stays = word.is_some_and(|word| !NEED_A_SERVER.contains(&word));
-            let containable = parsed.name == "git" && stays;
-            let what = match containable {
-                true => "may use what a confined command leaves that still runs",
-                false => "may use what a confined command leaves; end it first, it still runs",
-            };
-            self.about(parsed, Decision::Ask, containable, what);
+            let reason = format!("`{}` {what}", parsed.name);
+            let found = Finding::ask(Rule::HiddenCode, reason);
+            self.add(Finding { containable: is_git && stays, ..found });
         }
         let folder = self.places.cwd.clone();
         let places = &self.places;

@@ -30,6 +30,8 @@ pub(super) struct Seen {
     pub reaches: bool,
     /// git runs in a folder below the root that is no repository of its own, as far as the host saw.
     pub in_plain: bool,
+    /// A part of the line, or all of it, runs beside what follows it.
+    pub background: bool,
     /// A part of the line may run again.
     pub repeats: bool,
     /// The commands of the line are not one list joined by `&&`.

@@ -228,6 +228,14 @@ pub(crate) fn watch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// `setsid`, which does not wait for the command where it leads a group of processes.
+pub(crate) fn setsid(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let Some(at) = parsed.rest else { return };
+    judge.is_in_background();
+    let input = judge.standard.clone();
+    judge.command(&parsed.args[at..], input.as_ref());
+}
+
 /// `npm explore PACKAGE WORD…`: the words are a line of shell.
 pub(crate) fn explore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if let Some(at) = parsed.rest {

@@ -68,9 +68,11 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     ),
     program("env", Describes, "runs a command with other variables").check(wrappers::env),
     program("printenv", Describes, "prints variables"),
-    program("nohup setsid unbuffer catchsegv", Wraps, "runs a command detached")
+    program("nohup unbuffer catchsegv", Wraps, "runs a command detached").operands(&[Command]),
+    program("setsid", Wraps, "runs a command detached")
         .options(&[plain("-c -f -w --wait --fork")])
-        .operands(&[Command]),
+        .operands(&[Command])
+        .check(wrappers::setsid),
     program("nice ionice", Wraps, "runs a command with a priority")
         .options(&[
             takes("-n --adjustment -c --class --classdata", Data),

@@ -28,6 +28,7 @@ impl ShellReader<'_> {
             match self.peek() {
                 Some(b'&') => {
                     self.position += 1;
+                    self.script.has_background = true;
                     self.mark_uncertain(mark);
                 }
                 Some(b';') if matches!(self.peek_at(1), Some(b';' | b'&')) => {

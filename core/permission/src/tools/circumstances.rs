@@ -14,6 +14,9 @@ pub(super) fn judge(tool: &str, input: &Value, judge: &mut Judge<'_>) {
     for (key, value) in fields {
         let key = key.to_lowercase();
         let set = !matches!(value, Value::Null | Value::Bool(false));
+        if set && key.contains("background") {
+            judge.is_in_background();
+        }
         let unsafe_key =
             ["escalat", "dangerous", "sandbox", "privileg", "as_user", "sudo", "elevat"]
                 .iter()

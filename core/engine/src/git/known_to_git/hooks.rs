@@ -1,9 +1,10 @@
 //! Files of the checkout that git runs as hooks, or that say what it runs.
 
+use crate::git::links::{below_root, real_path};
 use crate::git::{checkout, hardened};
 use onloop_effect::{Failure, FileKind, Io, OptionalExt, is_within};
 use onloop_permission::Context;
-use onloop_permission::paths::Places;
+use onloop_permission::paths::{Link, Places};
 use std::collections::BTreeSet;
 
 /// The hooks that git runs, by githooks(5) of git 2.51.
@@ -35,9 +36,19 @@ pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     let Some(checkout) = checkout::own(io, root).await else { return Ok(Vec::new()) };
     checkout.demand_repository(io).await?;
     let Configured { hooks, settings } = configured(io, root).await?;
-    let mut found: Vec<String> = settings.into_iter().collect();
+    let roots = (io.canonical(root).await.unwrap_or_else(|_| root.to_owned()), root.to_owned());
+    // Where it really is or would be, in the checkout under the name that is used for it.
+    let real = async |path: String| match real_path(io, &path).await {
+        Some(Link::To(real)) => below_root(real, Some(&roots)),
+        Some(Link::Dangling) | None => path,
+    };
+    let mut found = Vec::new();
+    for file in settings {
+        found.push(real(file.clone()).await);
+        found.push(file);
+    }
     let folder = hooks.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
-    let folder = io.canonical(&folder).await.unwrap_or(folder);
+    let folder = real(folder).await;
     found.extend(hooks);
     // In the top of the checkout not everything is a hook.
     match folder == root {
@@ -50,7 +61,7 @@ pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     for name in io.list(&folder).await.unwrap_or_default() {
         let path = format!("{folder}/{name}");
         if io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link) {
-            found.extend(io.canonical(&path).await);
+            found.push(real(path).await);
         }
     }
     // A git folder may have another name.
@@ -102,9 +113,5 @@ async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
     let home = io.env("HOME").unwrap_or_default();
     let global = io.env("XDG_CONFIG_HOME").map_or(format!("{home}/.config"), str::to_owned);
     configured.settings.extend([format!("{home}/.gitconfig"), format!("{global}/git/config")]);
-    // A link may lead into the checkout.
-    for file in configured.settings.clone() {
-        configured.settings.extend(io.canonical(&file).await);
-    }
     Ok(configured)
 }

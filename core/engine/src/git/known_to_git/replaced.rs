@@ -1,7 +1,8 @@
 //! Programs that the search path finds in the checkout, where an agent may have written them, or that a
 //! file of the checkout leads elsewhere.
 
-use onloop_effect::{Io, is_within};
+use crate::sandbox::programs::is_in_any;
+use onloop_effect::Io;
 use onloop_permission::{Context, Ruling};
 
 /// Programs that others start by their name: `zcat` starts `gzip`, git starts `ssh`.
@@ -21,20 +22,25 @@ pub(super) async fn learn(io: &Io, context: &mut Context, ruling: &Ruling) -> bo
         context.replaced.insert("npm".to_owned());
     }
     let Some(path) = io.env("PATH") else { return !context.replaced.is_empty() };
-    let entries = path.split(':').map(|entry| match entry {
-        "" => context.places.cwd.clone(),
-        entry => context.places.absolute(entry),
-    });
-    let folders: Vec<String> = entries.filter(|entry| is_within(entry, &root)).collect();
-    for folder in folders {
-        let there = io.list(&folder).await.unwrap_or_default();
-        let may_start = there.iter().any(|name| is_started(name));
-        for command in &ruling.commands {
-            let name = command.name.split(' ').next().unwrap_or_default();
-            if may_start || there.iter().any(|it| it == name) {
-                context.replaced.insert(name.to_owned());
-            }
+    let names = ruling.commands.iter().filter_map(|command| command.name.split(' ').next());
+    let names: Vec<&str> = names.collect();
+    // What a relative entry finds depends on the folder, which the line may change.
+    if path.split(':').any(|entry| !entry.starts_with('/')) && root.starts_with('/') {
+        context.replaced.extend(names.iter().map(|name| (*name).to_owned()));
+        return true;
+    }
+    let tops = [io.canonical(&root).await.unwrap_or_else(|_| root.clone()), root];
+    let mut folders = Vec::new();
+    for entry in path.split(':') {
+        if is_in_any(io, entry, &tops).await {
+            folders.push(entry);
         }
+    }
+    for folder in folders {
+        let there = io.list(folder).await.unwrap_or_default();
+        let may_start = there.iter().any(|name| is_started(name));
+        let is_there = |name: &&&str| may_start || there.iter().any(|it| it == **name);
+        context.replaced.extend(names.iter().filter(is_there).map(|name| (*name).to_owned()));
     }
     !context.replaced.is_empty()
 }

@@ -1,6 +1,7 @@
 //! Finds the git folders around a folder before a program is confined to it.
 
 use crate::git::checkout::{self, Checkout};
+use crate::sandbox::running;
 use onloop_agents::confine::{GitPlace, is_environment_file};
 use onloop_effect::{Confinement, Failure, FailureKind, FileKind, Io, is_within};
 use onloop_syntax::limits::{CHECKOUTS_LOOKED_AT, SUBMODULES_LOOKED_AT};
@@ -59,14 +60,17 @@ async fn of_submodule(io: &Io, checkout: &Checkout) -> Option<String> {
 }
 
 /// Folders of objects that the repository borrows from others. A confined program cannot name
-/// further ones: the file that names them is protected.
+/// further ones: the file that names them is protected, and does not count while one may have made it.
 pub(super) async fn borrowed_objects(io: &Io, place: &GitPlace) -> Vec<String> {
     let common = match place {
         GitPlace::Main { git, .. } => git,
         GitPlace::Linked { common, .. } => common,
         GitPlace::Unknown { .. } => return Vec::new(),
     };
-    let file = format!("{common}/objects/info/alternates");
+    let file = running::alternates_of(common);
+    if io.stat(&file).await.is_err() || running::may_have_made(io, &file).await {
+        return Vec::new();
+    }
     let listed = checkout::read_text(io, &file).await.unwrap_or_default();
     let mut folders = Vec::new();
     for line in listed.lines().filter(|line| line.starts_with('/')) {

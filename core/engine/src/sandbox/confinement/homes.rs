@@ -33,12 +33,16 @@ pub(super) struct HomeView {
 }
 
 impl HomeView {
-    /// Looks at the homes.
+    /// Looks at the homes, for a program that may write `checkout`.
     ///
     /// # Errors
     ///
     /// `config` names a path that cannot be allowed.
-    pub(super) async fn of(io: &Io, config: &Config) -> Result<HomeView, ConfineError> {
+    pub(super) async fn of(
+        io: &Io,
+        config: &Config,
+        checkout: &str,
+    ) -> Result<HomeView, ConfineError> {
         let homes = homes(io).await;
         let home = homes.first().map(String::as_str);
         let allowed = |key, paths: &[String]| {
@@ -69,7 +73,15 @@ impl HomeView {
         let gitconfig = git_configuration(io, home, &mut visible).await;
         visible.extend_from_slice(read.paths());
         programs.extend(environments(io, &programs, &homes).await);
-        programs.extend(led_to(io, &programs, &visible, &homes).await);
+        let mut linking = BTreeSet::new();
+        for folder in &programs {
+            // A confined program makes links where it writes.
+            if !is_within(&real_path(io, folder).await, checkout) {
+                linking.insert(folder);
+            }
+        }
+        let led_to = led_to(io, &linking, &visible, &homes).await;
+        programs.extend(led_to);
         let declared = allowed("run.confine_caches", &config.confine_caches)?;
         let declared_caches = declared.paths().to_vec();
         let mut hidden = Vec::new();
@@ -140,13 +152,17 @@ async fn environments(io: &Io, programs: &[String], homes: &[String]) -> Vec<Str
 
 /// What links in the folders of programs lead to, where it would be hidden: a tool's own folder, or
 /// the program alone.
-async fn led_to(io: &Io, programs: &[String], visible: &[String], homes: &[String]) -> Vec<String> {
+async fn led_to(
+    io: &Io,
+    programs: &BTreeSet<&String>,
+    visible: &[String],
+    homes: &[String],
+) -> Vec<String> {
     let is_in_home = |path: &str| homes.iter().any(|home| path != home && is_within(path, home));
     let mut seen: Vec<String> = visible.to_vec();
-    seen.extend(programs.iter().filter(|path| is_in_home(path)).cloned());
+    seen.extend(programs.iter().filter(|path| is_in_home(path)).map(|path| (*path).clone()));
     let (mut found, mut looked_at) = (Vec::new(), 0);
-    let folders: BTreeSet<&String> = programs.iter().collect();
-    for folder in folders {
+    for folder in programs {
         let names = io.list(folder).await.unwrap_or_default();
         // Those of the system have thousands, and lead to no home.
         if !is_in_home(folder) && names.len() > LINKED_OUTSIDE {

@@ -3,6 +3,7 @@
 
 use super::{LOCAL_FILE, Loaded, PROJECT_FILE, folder_of, homes, load, read_if_there, utf8};
 use crate::git::{checkout, owners};
+use crate::sandbox::running;
 use onloop_effect::{Io, is_within};
 use onloop_permission::rules::Source;
 use onloop_syntax::text;
@@ -20,6 +21,8 @@ pub(super) enum UntrustedOrigin {
     Repository,
     /// It belongs to another user than the folder that is worked in.
     OtherUser,
+    /// A confined command that still runs may have made it.
+    ConfinedCommand,
     /// It is below the folder whose configuration decides, where an agent may have made it.
     BelowTop {
         /// That folder.
@@ -74,6 +77,10 @@ impl Loaded {
                 UntrustedOrigin::Repository => {
                     ("is tracked by git", format!("`git rm --cached {LOCAL_FILE}` makes it yours"))
                 }
+                UntrustedOrigin::ConfinedCommand => (
+                    "may be of a confined command that still runs",
+                    "it is removed when that one ends".to_owned(),
+                ),
                 UntrustedOrigin::OtherUser => (
                     "belongs to another user",
                     "a file of your own in the checkout or in your home is taken".to_owned(),
@@ -95,6 +102,8 @@ pub(super) async fn untrusted_origin(io: &Io, cwd: &str, path: &str) -> Option<U
         None
     } else if is_tracked(io, folder).await {
         Some(UntrustedOrigin::Repository)
+    } else if running::may_have_made(io, path).await {
+        Some(UntrustedOrigin::ConfinedCommand)
     } else {
         // What cannot be looked at gives nothing.
         let foreign = io.stat(path).await.map_or(true, |stat| stat.foreign);
