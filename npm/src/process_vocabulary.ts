@@ -129,6 +129,11 @@ export interface Confinement {
    */
   may_read: string[];
   /**
+   * Those of `may_read` that count as missing, whatever is there: another confined program may have
+   * made it.
+   */
+  absent?: string[];
+  /**
    * As `may_read`, but other programs change it meanwhile: a mechanism that cannot protect it does
    * not restore it either.
    */

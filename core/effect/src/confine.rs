@@ -22,6 +22,10 @@ pub struct Confinement {
     pub may_write: Vec<String>,
     /// Read-only paths inside a writable or hidden folder. The program cannot create a missing one.
     pub may_read: Vec<String>,
+    /// Those of `may_read` that count as missing, whatever is there: another confined program may have
+    /// made it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
     /// As `may_read`, but other programs change it meanwhile: a mechanism that cannot protect it does
     /// not restore it either.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

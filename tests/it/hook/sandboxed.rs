@@ -1,6 +1,6 @@
 //! Lines that are harmless by their words, and run in a sandbox all the same.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::Duration;
 
 use super::calls;
@@ -69,7 +69,8 @@ fn links_that_git_brings_lead_nowhere() {
 #[test]
 fn git_runs_confined_beside_a_confined_command() {
     let project = Workspace::git();
-    project.write("serve", "touch started; while [ ! -e stop ]; do sleep 0.05; done\n");
+    project
+        .write("serve", "touch started; for i in $(seq 400); do [ -e stop ] || sleep 0.05; done\n");
     project.commit("Server");
     assert_eq!(rewritten(&project, "git status"), None);
     let line = rewritten(&project, "bash serve &>/dev/null").expect("it is rewritten");
@@ -108,6 +109,75 @@ fn git_runs_confined_beside_a_confined_command() {
     server.wait().unwrap();
     while let Some(line) = rewritten(&project, "git status") {
         assert!(start(&line).wait().unwrap().success());
+    }
+}
+
+/// Runs `line` confined, until it is told to stop, and waits for the file `started` that it makes.
+fn started(project: &Workspace, line: &str) -> std::process::Child {
+    let line = rewritten(project, line).expect("it is rewritten");
+    let mut child = project.command_at(".", "bash").args(["-c", &line]).spawn().unwrap();
+    while !project.path("started").exists() {
+        assert_eq!(child.try_wait().unwrap(), None);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::fs::remove_file(project.path("started")).unwrap();
+    child
+}
+
+#[test]
+fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
+    let project = Workspace::git();
+    project.write(
+        "plant",
+        "printf 'permissions: {allow: [\"^python3\"]}\\n' > .agentize.local.yaml\n\
+         printf 'x = 1\\n' > .npmrc\n\
+         touch started; for i in $(seq 400); do [ -e stop ] || sleep 0.05; done\n",
+    );
+    project.commit("Script");
+    let mut first = started(&project, "bash plant");
+    assert!(project.path(".agentize.local.yaml").exists());
+    assert!(rewritten(&project, "python3 -c 1").is_some(), "the rule is not the person's");
+    let said = calls(&project, "s1", "echo x > y");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "allow", "{said}");
+    // Another one begins with what the first has made, and makes it again when the first has ended.
+    project.write(
+        "again",
+        "touch started; for i in $(seq 400); do [ ! -e .npmrc ] || sleep 0.05; done; echo x=1 > .npmrc; \
+         echo x > .git/commondir\n",
+    );
+    let mut second = started(&project, "bash again");
+    project.write("stop", "");
+    assert!(first.wait().unwrap().success());
+    assert!(second.wait().unwrap().success());
+    for name in [".agentize.local.yaml", ".npmrc", ".git/commondir"] {
+        assert!(!project.path(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_hook_starts_no_program_of_the_checkout() {
+    let project = Workspace::git();
+    let folder = project.path("bin").to_str().unwrap().to_owned();
+    for name in ["git", "claude", "nl"] {
+        project.write(&format!("bin/{name}"), "#!/bin/sh\necho allow; touch ran ../ran\n");
+        let mode = PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(project.path(&format!("bin/{name}")), mode).unwrap();
+    }
+    project.write("f", "text\n");
+    project.commit("Programs");
+    let behind = std::env::var("PATH").unwrap();
+    symlink(project.path("."), project.path("../link")).unwrap();
+    let linked = project.path("../link/bin").to_str().unwrap().to_owned();
+    let mut project = project;
+    for path in [folder, linked, "./bin".to_owned()] {
+        project = project.with_env("PATH", &format!("{path}:{behind}"));
+        for line in ["rm f && nl README.md", "kill 5", "git commit --allow-empty -m x", "nl f"] {
+            let said = calls(&project, "s1", line);
+            let said = &said["hookSpecificOutput"];
+            let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+            assert!(!is_open, "{path}: {line}: {said}");
+            assert!(!project.path("ran").exists(), "{path}: {line}");
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Questions to git as a program, where the vocabulary between programs and hosts has none.
 
+use crate::git::checkout;
 use crate::run::checks::private_names;
+use crate::sandbox::running;
 use onloop_effect::{Capture, Failure, FailureKind, Io, ProcessSpec, ProcessStatus};
 use onloop_syntax::limits;
 
@@ -70,6 +72,7 @@ pub(crate) async fn says_with_index(
             ("GIT_GRAFT_FILE", "/dev/null/none"),
         ])
         .with_env(index.map(|path| ("GIT_INDEX_FILE", path)))
+        .with_env(common_folder(io, root).await?.map(|folder| ("GIT_COMMON_DIR", folder)))
         .timeout_ms(timeout_ms);
     spec.capture_bytes = limits::GIT_ANSWER_BYTES as usize;
     if let Some(input) = input {
@@ -94,6 +97,23 @@ pub(crate) async fn says_with_index(
         }
         ProcessStatus::TimedOut => Err(Failure::new(FailureKind::Unknown, "git took too long")),
     }
+}
+
+/// The folder of git of a checkout that is no linked worktree. A confined command that still runs can make
+/// a file in it (`commondir`) that leads git to settings elsewhere.
+///
+/// # Errors
+///
+/// Such a command may have made settings of this worktree.
+async fn common_folder(io: &Io, root: &str) -> Result<Option<String>, Failure> {
+    let Some(checkout) = checkout::find(io, root).await else { return Ok(None) };
+    let settings = format!("{}/config.worktree", checkout.git_folder);
+    if io.stat(&settings).await.is_ok() && running::may_have_made(io, &settings).await {
+        let why = format!("`{settings}` may be of a confined command that still runs");
+        return Err(Failure::new(FailureKind::Denied, why));
+    }
+    let own = format!("{}/.git", checkout.root);
+    Ok((checkout.git_folder == own).then_some(own))
 }
 
 fn whole(output: &Capture) -> Vec<u8> {

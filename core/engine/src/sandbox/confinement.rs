@@ -123,7 +123,8 @@ impl Confined {
             confined.confinement.may_read.extend(hooks);
             let common = checkout.common_folder(io).await;
             git::keep(&common, &checkout.git_folder, &mut confined.confinement);
-            running::begin(io, &own, &checkout, &common, settings).await;
+            let confinement = &mut confined.confinement;
+            running::begin(io, &own, &checkout, &common, confinement).await;
         }
         Ok(confined)
     }

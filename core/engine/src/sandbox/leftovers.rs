@@ -114,7 +114,7 @@ async fn abandoned(io: &Io, record: &str) -> Option<String> {
 }
 
 /// Most bytes of a record.
-const RECORD_BYTES: u64 = 64 * 1024;
+const RECORD_BYTES: u64 = 1024 * 1024;
 
 async fn records(io: &Io) -> Result<Vec<String>, Failure> {
     let Some(home) = records_folder(io) else { return Ok(Vec::new()) };

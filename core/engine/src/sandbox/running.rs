@@ -3,33 +3,45 @@
 
 use crate::git::checkout::{self, Checkout};
 use crate::sandbox::leftovers;
-use crate::state::config::LOCAL_FILE;
 use onloop_documents::ledger::sha256;
-use onloop_effect::{Durability, Expect, Io, is_within};
+use onloop_effect::{Confinement, Durability, Expect, Io, is_within};
 use onloop_syntax::limits;
 
 /// Records that this program confines a command in `checkout`, until its folder for temporary files
-/// is [released](leftovers::release). `common` is the folder of git that its worktrees share, `settings`
-/// the folder whose configuration counts if it is not the top.
+/// is [released](leftovers::release). `common` is the folder of git that its worktrees share. What others
+/// that still run may have made counts as missing for `confinement`.
 pub(super) async fn begin(
     io: &Io,
     temporary: &str,
     checkout: &Checkout,
     common: &str,
-    settings: Option<&str>,
+    confinement: &mut Confinement,
 ) {
     leftovers::sweep(io).await;
     let mut writes = Vec::new();
     for folder in [&checkout.root, &checkout.git_folder, common] {
         writes.push(real(io, folder).await);
     }
-    // What decides about other commands, and is put back only afterwards where it is not there.
+    let mut others = Vec::new();
+    for claim in leftovers::claims(io).await.unwrap_or_default() {
+        let is_beside = claim.writes.iter().any(|path| touches(path, &writes));
+        if is_beside && claim.is_held(io).await {
+            others.push(claim);
+        }
+    }
+    // It decides about other commands, and is put back only afterwards where it is not there.
     let mut kept = Vec::new();
-    let tops = [Some(checkout.root.as_str()), settings].into_iter().flatten();
-    let files = tops.map(|top| format!("{top}/{LOCAL_FILE}"));
-    for file in files.chain([alternates_of(common)]) {
-        if io.stat(&file).await.is_ok() {
-            kept.push(real_file(io, &file).await);
+    for path in &confinement.may_read {
+        if io.stat(path).await.is_err() {
+            continue;
+        }
+        let file = real_file(io, path).await;
+        if !writes.iter().any(|folder| is_within(&file, folder)) {
+            continue;
+        }
+        match others.iter().all(|other| other.kept.contains(&file)) {
+            true => kept.push(file),
+            false => confinement.absent.push(path.clone()),
         }
     }
     leftovers::claim(io, temporary, &writes, &kept).await;
@@ -38,8 +50,13 @@ pub(super) async fn begin(
     }
 }
 
-/// Whether a confined command that still runs may have made the file at `path`, one of those that
-/// [`begin`] looks at.
+/// Whether one of these folders and files contains another one.
+fn touches(path: &str, ours: &[String]) -> bool {
+    ours.iter().any(|ours| is_within(ours, path) || is_within(path, ours))
+}
+
+/// Whether a confined command that still runs may have made the file at `path`, one of those that it must
+/// not change.
 pub(crate) async fn may_have_made(io: &Io, path: &str) -> bool {
     let path = real_file(io, path).await;
     let Ok(claims) = leftovers::claims(io).await else { return true };
@@ -78,13 +95,10 @@ pub(crate) async fn is_any(io: &Io, folder: &str) -> bool {
     {
         return true;
     }
-    let git = real(io, &checkout.git_folder).await;
-    let touches = |path: &str| {
-        [&root, &git].into_iter().any(|ours| is_within(ours, path) || is_within(path, ours))
-    };
+    let ours = [root, real(io, &checkout.git_folder).await];
     let Ok(claims) = leftovers::claims(io).await else { return true };
     for claim in claims {
-        if claim.writes.iter().any(|path| touches(path)) && claim.is_held(io).await {
+        if claim.writes.iter().any(|path| touches(path, &ours)) && claim.is_held(io).await {
             return true;
         }
     }

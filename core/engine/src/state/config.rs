@@ -17,7 +17,7 @@ use untrusted::{UntrustedFile, untrusted_origin};
 /// The file of a project's rules.
 pub const PROJECT_FILE: &str = ".agentize.yaml";
 /// The developer's own file: rules, and everything else.
-pub(crate) const LOCAL_FILE: &str = ".agentize.local.yaml";
+const LOCAL_FILE: &str = ".agentize.local.yaml";
 
 /// Everything that is configured for a folder.
 #[derive(Clone, Debug)]

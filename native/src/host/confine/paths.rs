@@ -24,6 +24,8 @@ pub(super) struct ConfinedPaths {
     /// Read-only paths in writable folders that a path rule cannot protect: missing paths and
     /// links.
     pub(super) unprotected: Vec<PathBuf>,
+    /// Those of `unprotected` that count as missing.
+    pub(super) absent: BTreeSet<PathBuf>,
     /// Links to visible paths, in folders that look empty: their paths and targets.
     pub(super) links: BTreeMap<PathBuf, PathBuf>,
     /// Folders below which no new link is allowed.
@@ -38,6 +40,7 @@ impl ConfinedPaths {
     pub(super) fn of(confinement: &Confinement) -> ConfinedPaths {
         let mut real = Confinement::default();
         let mut unprotected = Vec::new();
+        let mut absent = BTreeSet::new();
         let mut written: Vec<(PathBuf, PathBuf)> = Vec::new();
         let mut emptied: Vec<(PathBuf, PathBuf)> = Vec::new();
         let mut links = BTreeMap::new();
@@ -46,8 +49,10 @@ impl ConfinedPaths {
         let listed = Listed::of(rules.iter().map(|(path, _)| Path::new(*path)));
         for (path, reach) in rules {
             let path = Path::new(if path.is_empty() { "/" } else { path });
+            let is_absent = reach == Reach::Read
+                && confinement.absent.iter().any(|absent| Path::new(absent) == path);
             // Most paths are missing.
-            let metadata = match listed.lacks(path) {
+            let metadata = match is_absent || listed.lacks(path) {
                 true => Err(std::io::ErrorKind::NotFound.into()),
                 false => path.symlink_metadata(),
             };
@@ -55,7 +60,10 @@ impl ConfinedPaths {
             if let (Reach::Read, Some((folder, real_folder))) = (reach, around) {
                 let rest = path.strip_prefix(folder).unwrap_or(path);
                 let route = Route::of(real_folder, rest);
-                if route.end.symlink_metadata().is_err() {
+                if is_absent {
+                    unprotected.push(path.to_owned());
+                    absent.insert(path.to_owned());
+                } else if route.end.symlink_metadata().is_err() {
                     unprotected.push(route.end);
                 }
                 // The links come last: what is restored below them is removed by their paths.
@@ -108,7 +116,7 @@ impl ConfinedPaths {
         for (folder, pattern) in confinement.without_new.iter().filter_map(|p| p.rsplit_once('/')) {
             without_new.entry(PathBuf::from(folder)).or_default().push(pattern.to_owned());
         }
-        ConfinedPaths { unprotected, links, without_links, without_new, ..paths }
+        ConfinedPaths { unprotected, absent, links, without_links, without_new, ..paths }
     }
 
     /// Returns the access to `path` that the rules of its parents give.

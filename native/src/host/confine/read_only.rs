@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use onloop_core::effect::{Failure, FailureKind, Reach};
@@ -23,6 +23,8 @@ const LIMIT_FILES: usize = 4_000;
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     before: Vec<(PathBuf, Content)>,
+    /// Files of git that a mount protects, until a program outside puts another one in their place.
+    mounted: Vec<(PathBuf, u64, Content)>,
     /// Writable folders above them that were missing or no links. A link in place of one would lead to what
     /// the program, or another one later, writes elsewhere.
     plain: BTreeSet<PathBuf>,
@@ -60,7 +62,15 @@ struct Budget {
 impl Snapshot {
     /// Paths that no mechanism protects: missing paths and links.
     pub(super) fn unprotected(paths: &ConfinedPaths) -> Result<Snapshot, Failure> {
-        Snapshot::of(paths, paths.unprotected.iter())
+        let mut snapshot = Snapshot::of(paths, paths.unprotected.iter())?;
+        let files = paths.read_only().filter(|rule| !rule.is_folder && aside(&rule.path).is_some());
+        for path in files.map(|rule| &rule.path) {
+            let Ok(metadata) = path.symlink_metadata() else { continue };
+            if let Ok(content) = content(path, &[], &mut Budget::default()) {
+                snapshot.mounted.push((path.clone(), metadata.ino(), content));
+            }
+        }
+        Ok(snapshot)
     }
 
     /// Those, and every read-only path.
@@ -94,13 +104,16 @@ impl Snapshot {
         let names = names.collect();
         for path in paths {
             path.parent().into_iter().for_each(&mut keep_plain);
-            let content = content(path, &free, &mut budget)
-                .map_err(|error| impossible(format_args!("`{}`: {error}", path.display())))?;
+            let content = match rules.absent.contains(path) {
+                true => Content::Nothing,
+                false => content(path, &free, &mut budget)
+                    .map_err(|error| impossible(format_args!("`{}`: {error}", path.display())))?,
+            };
             before.push((path.clone(), content));
         }
         let without_links = rules.without_links.clone();
         let links = links_in(&without_links);
-        Ok(Snapshot { before, plain, names, free, without_links, links })
+        Ok(Snapshot { before, mounted: Vec::new(), plain, names, free, without_links, links })
     }
 
     /// Restores changed paths and returns them. An error does not stop the rest.
@@ -132,7 +145,13 @@ impl Snapshot {
                 }
             }
         }
-        for (path, before) in &self.before {
+        let is_another = |path: &Path, inode: u64| {
+            path.symlink_metadata().is_ok_and(|metadata| metadata.ino() != inode)
+        };
+        let replaced = self.mounted.iter().filter(|(path, inode, _)| is_another(path, *inode));
+        let replaced = replaced.map(|(path, _, before)| (path, before));
+        let compared = self.before.iter().map(|(path, before)| (path, before));
+        for (path, before) in compared.chain(replaced) {
             // Content over the limit counts as changed.
             let now = content(path, &self.free, &mut Budget::default());
             let now = now.unwrap_or(Content::Other);
@@ -146,7 +165,7 @@ impl Snapshot {
                     failure::of_path(&error, what, &shown)
                 })
             });
-            let kept = aside(path).filter(|_| *before == Content::Nothing);
+            let kept = aside(path).filter(|kept| kept.symlink_metadata().is_ok());
             match undone {
                 Ok(()) => changed.push(match kept {
                     Some(kept) => format!("{shown}`, which is now at `{}", kept.display()),
@@ -415,6 +434,39 @@ mod tests {
         assert_eq!(left, 0o555, "a folder keeps the mode that the program gave it");
         mode(top.path(), 0o755).unwrap();
         mode(&git, 0o755).unwrap();
+    }
+
+    #[test]
+    fn another_file_in_place_of_a_mounted_one_goes_aside() {
+        let top = tempfile::tempdir().unwrap();
+        for name in ["HEAD", "commondir", "config"] {
+            fs::write(top.path().join(name), "old").unwrap();
+        }
+        let rule = |path: PathBuf, reach, is_folder| ConfinedPath { path, reach, is_folder };
+        let config = top.path().join("config");
+        let planted = top.path().join("sequencer");
+        fs::write(&planted, "of another command").unwrap();
+        let paths = ConfinedPaths {
+            there: vec![
+                rule(top.path().into(), Reach::Write, true),
+                rule(config.clone(), Reach::Read, false),
+            ],
+            unprotected: vec![planted.clone()],
+            absent: BTreeSet::from([planted.clone()]),
+            ..ConfinedPaths::default()
+        };
+        let snapshot = Snapshot::unprotected(&paths).unwrap();
+        // What writes it in its place is no program in the sandbox.
+        fs::write(&config, "changed").unwrap();
+        assert_eq!(snapshot.repair().unwrap().len(), 1);
+        assert_eq!(fs::read_to_string(&config).unwrap(), "changed");
+        assert!(!planted.exists());
+        fs::write(top.path().join("config.lock"), "replaced").unwrap();
+        fs::rename(top.path().join("config.lock"), &config).unwrap();
+        assert_eq!(snapshot.repair().unwrap().len(), 1);
+        assert_eq!(fs::read_to_string(&config).unwrap(), "old");
+        let kept = fs::read_to_string(top.path().join("onloop-removed/config"));
+        assert_eq!(kept.unwrap(), "replaced");
     }
 
     #[test]
