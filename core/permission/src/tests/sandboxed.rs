@@ -99,3 +99,41 @@ fn builds_are_contained_where_the_host_can_confine() {
     let own = context.with_rules(Source::Local, "permissions:\n  allow: ['^make test']\n");
     assert_eq!(decide(&Call::shell("make test"), &own).decision, Decision::Allow);
 }
+
+#[test]
+fn git_beside_other_commands_is_contained() {
+    let topic = || Some("topic".to_owned());
+    let plain = Context { git_branch: topic(), ..Context::new("/srv/repo") };
+    let mut beside = plain.clone();
+    beside.places.has_confined_command = true;
+    let table = [
+        ("git status", &beside, true),
+        ("git commit -q -m x", &beside, true),
+        ("ls", &beside, false),
+        ("git status &", &plain, true),
+        ("(sleep 9; git commit -q -m x) & ls", &plain, true),
+        ("bash -c 'git add a &'", &plain, true),
+        ("setsid git status", &plain, true),
+        ("ls & git status", &plain, true),
+        ("ls &", &plain, false),
+        ("nohup git status && git log", &plain, false),
+    ];
+    for (line, context, held) in table {
+        let call = Call::shell(line);
+        let ruling = decide(&call, context);
+        let is_contained =
+            contained(&call, context, &ruling, &["onloop".to_owned()], &[]).is_some();
+        let is_allowed = ruling.decision == Decision::Allow;
+        assert_eq!((is_contained, is_allowed), (held, !held), "{line}");
+    }
+    // What reaches a server, and a call in the background, has to be asked about. So has what an allow
+    // rule names.
+    beside.rules.add_file(Source::Local, "permissions: {allow: ['^git push', '^gh pr']}");
+    for line in ["git push origin topic", "git fetch", "gh pr list", "git push origin topic &"] {
+        let ruling = decide(&Call::shell(line), &beside);
+        assert_eq!(ruling.decision, Decision::Ask, "{line}");
+    }
+    let input = json!({ "command": "git commit -q -m x", "run_in_background": true });
+    let call = Call { tool: "Bash".to_owned(), input };
+    assert_eq!(decide(&call, &plain).decision, Decision::Ask);
+}
