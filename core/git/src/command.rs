@@ -40,6 +40,18 @@ enum Hooks {
     On,
 }
 
+/// An absolute path without `..`, by its words.
+fn without_parents(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
 /// Whether git inherits this variable.
 fn is_inherited(name: &str) -> bool {
     !name.starts_with("GIT_")
@@ -250,7 +262,8 @@ impl GitProgram {
         let path = self.surroundings.env.get("PATH").filter(|_| cwd.starts_with('/'))?;
         let is_outside = |entry: &&str| {
             let own = [cwd, &self.surroundings.cwd];
-            entry.starts_with('/') && !own.iter().any(|folder| is_within(entry, folder))
+            let folder = without_parents(entry);
+            entry.starts_with('/') && !own.iter().any(|own| is_within(&folder, own))
         };
         let kept: Vec<&str> = path.split(':').filter(is_outside).collect();
         Some(kept.join(":")).filter(|kept| kept != path)

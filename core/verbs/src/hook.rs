@@ -80,8 +80,8 @@ pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
 
 /// `onloop hook`.
 pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
-    let io = &programs::outside_of_checkout(io).await;
     let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
+    let io = &programs::outside_of_checkout(io).await;
     let Ok(host) = args.host.parse::<Host>() else {
         return unknown(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;
     };

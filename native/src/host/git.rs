@@ -8,8 +8,8 @@ mod steps;
 mod tests;
 
 use std::env;
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
@@ -26,6 +26,12 @@ pub struct OsGit {
     programs: HostPrograms,
     /// Longest time of each command; `None`: as long as each may take.
     longest_ms: Option<u64>,
+}
+
+/// The folders of a search path, as they are named without links.
+fn real_folders(path: &OsStr) -> OsString {
+    let real = |folder: PathBuf| folder.canonicalize().unwrap_or(folder);
+    env::join_paths(env::split_paths(path).map(real)).unwrap_or_else(|_| path.to_owned())
 }
 
 impl Default for OsGit {
@@ -89,6 +95,7 @@ impl OsGit {
     fn surroundings(&self) -> Surroundings {
         let env = env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok().filter(|name| Surroundings::needs(name))?;
+            let value = if name == "PATH" { real_folders(&value) } else { value };
             Some((name, value.to_string_lossy().into_owned()))
         });
         let cwd = env::current_dir().map(steps::text_of).unwrap_or_default();

@@ -3,7 +3,8 @@
  * (`core/git`); this starts the git commands that it asks for.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { delimiter } from "node:path";
 import { type Glue, bind } from "../../build/onloop.js";
 import { Failure } from "../failure.js";
 import type { GitCommand, Step, StepReply } from "../git_steps.js";
@@ -101,5 +102,17 @@ export class NodeGit {
 /** The variables that the core looks at: those of git, the home, and where programs are. */
 function environment(): Record<string, string> {
   const named = Object.entries(process.env).filter(([name]) => name === "HOME" || name === "PATH" || name.startsWith("GIT_"));
-  return Object.fromEntries(named.map(([name, value]) => [name, value ?? ""]));
+  return Object.fromEntries(named.map(([name, value]) => [name, name === "PATH" ? realFolders(value ?? "") : (value ?? "")]));
+}
+
+/** The folders of a search path, as they are named without links. */
+function realFolders(path: string): string {
+  const real = (folder: string): string => {
+    try {
+      return realpathSync(folder);
+    } catch {
+      return folder;
+    }
+  };
+  return path.split(delimiter).map(real).join(delimiter);
 }

@@ -3,7 +3,7 @@
 use crate::git::checkout;
 use crate::run::checks::private_names;
 use crate::sandbox::running;
-use onloop_effect::{Capture, Failure, FailureKind, Io, ProcessSpec, ProcessStatus};
+use onloop_effect::{Capture, Failure, FailureKind, Io, ProcessSpec, ProcessStatus, is_within};
 use onloop_syntax::limits;
 
 /// Commands of git for which exit code 1 is an answer.
@@ -28,17 +28,32 @@ pub async fn says(
     input: Option<Vec<u8>>,
     timeout_ms: u64,
 ) -> Result<Vec<u8>, Failure> {
-    says_with_index(io, root, None, (words, input), timeout_ms).await
+    says_with(io, root, None, (words, input), timeout_ms).await
 }
 
 /// What git says to a hook, as text and within the time that a hook has.
 ///
 /// # Errors
 ///
-/// As [`says`].
+/// As [`says_to_hook`].
 pub(crate) async fn text(io: &Io, root: &str, words: &[&str]) -> Result<String, Failure> {
-    let said = says(io, root, words, None, limits::HOOK_GIT_TIMEOUT_MS).await?;
+    let said = says_to_hook(io, root, words, None).await?;
     Ok(String::from_utf8_lossy(&said).into_owned())
+}
+
+/// What git says to a hook, beside which a confined command may run.
+///
+/// # Errors
+///
+/// As [`says`], and where such a command may have made settings of git.
+pub(crate) async fn says_to_hook(
+    io: &Io,
+    root: &str,
+    words: &[&str],
+    input: Option<Vec<u8>>,
+) -> Result<Vec<u8>, Failure> {
+    let folder = common_folder(io, root).await?.map(|folder| ("GIT_COMMON_DIR", folder));
+    says_with(io, root, folder, (words, input), limits::HOOK_GIT_TIMEOUT_MS).await
 }
 
 /// As [`says`], with an index file of its own.
@@ -49,7 +64,18 @@ pub(crate) async fn text(io: &Io, root: &str, words: &[&str]) -> Result<String, 
 pub(crate) async fn says_with_index(
     io: &Io,
     root: &str,
-    index: Option<&str>,
+    index: &str,
+    words: &[&str],
+    timeout_ms: u64,
+) -> Result<Vec<u8>, Failure> {
+    let index = Some(("GIT_INDEX_FILE", index.to_owned()));
+    says_with(io, root, index, (words, None), timeout_ms).await
+}
+
+async fn says_with(
+    io: &Io,
+    root: &str,
+    variable: Option<(&str, String)>,
     (words, input): (&[&str], Option<Vec<u8>>),
     timeout_ms: u64,
 ) -> Result<Vec<u8>, Failure> {
@@ -71,8 +97,7 @@ pub(crate) async fn says_with_index(
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_GRAFT_FILE", "/dev/null/none"),
         ])
-        .with_env(index.map(|path| ("GIT_INDEX_FILE", path)))
-        .with_env(common_folder(io, root).await?.map(|folder| ("GIT_COMMON_DIR", folder)))
+        .with_env(variable)
         .timeout_ms(timeout_ms);
     spec.capture_bytes = limits::GIT_ANSWER_BYTES as usize;
     if let Some(input) = input {
@@ -113,7 +138,8 @@ async fn common_folder(io: &Io, root: &str) -> Result<Option<String>, Failure> {
         return Err(Failure::new(FailureKind::Denied, why));
     }
     let own = format!("{}/.git", checkout.root);
-    Ok((checkout.git_folder == own).then_some(own))
+    let is_main = checkout.git_folder == own && !is_within(root, &own);
+    Ok(is_main.then_some(own))
 }
 
 fn whole(output: &Capture) -> Vec<u8> {

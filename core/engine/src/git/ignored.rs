@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use crate::git::hardened::{self, STATUS};
 use onloop_effect::{Failure, Io};
 use onloop_permission::paths::is_remade_by_tools;
-use onloop_syntax::limits;
 
 /// The ignored files and folders among `specs` for which the rule, or one in a folder above, is not
 /// as committed. They are relative to `root`; folders end in a slash.
@@ -20,7 +19,7 @@ pub(crate) async fn by_uncommitted_rules(
     specs: &[String],
 ) -> Result<Vec<String>, Failure> {
     let ask = async |words: &[&str], input: Option<Vec<u8>>| {
-        let said = hardened::says(io, root, words, input, limits::HOOK_GIT_TIMEOUT_MS).await?;
+        let said = hardened::says_to_hook(io, root, words, input).await?;
         Ok::<_, Failure>(String::from_utf8_lossy(&said).into_owned())
     };
     if specs.is_empty() {

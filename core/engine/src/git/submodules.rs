@@ -285,7 +285,7 @@ async fn is_dirty(
     let ask = async |words: &[&str]| {
         let words: Vec<&str> =
             [&git, &files].into_iter().map(String::as_str).chain(words.iter().copied()).collect();
-        says_with_index(io, inside, Some(index), (&words, None), limits::GIT_ACT_TIMEOUT_MS).await
+        says_with_index(io, inside, index, &words, limits::GIT_ACT_TIMEOUT_MS).await
     };
     let look = async || -> Result<bool, Failure> {
         ask(&["read-tree", commit]).await?;

@@ -31,7 +31,7 @@ pub async fn outside_of_checkout(io: &Io) -> Io {
 /// Whether a folder of `PATH` lies in one of `tops`, also through links.
 pub(crate) async fn is_in_any(io: &Io, entry: &str, tops: &[String]) -> bool {
     let is_in = |entry: &str| tops.iter().any(|top| is_within(entry, top));
-    if is_in(entry) {
+    if is_in(entry) && !entry.contains("/..") {
         return true;
     }
     // A link of a system leads nowhere that a checkout is below.

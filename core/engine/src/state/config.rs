@@ -350,6 +350,8 @@ mod tests {
                     }
                     None => Err(missing(&path)),
                 },
+                // No confined command runs.
+                Request::List { path } => Err(missing(&path)),
                 request => panic!("{request:?}"),
             };
             reply = Some(Reply { at: Timestamp::EPOCH, outcome });
