@@ -67,7 +67,7 @@ pub(crate) fn find(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 judge.ask(parsed, "writes what it finds to a file");
                 if let Some(file) = parsed.args.get(at) {
-                    judge.consider(judge.places.judge(file, Access::Write));
+                    judge.opens(file, Access::Write);
                 }
             }
             _ if text.starts_with(['-', '!', '(', ')', ',']) && arg.shape != Shape::Splits => {
@@ -165,7 +165,7 @@ pub(crate) fn chmod(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return judge.classified(Class::Changes, parsed);
     };
     for file in files {
-        judge.consider(judge.places.judge(file, Access::Write));
+        judge.opens(file, Access::Write);
     }
     const EXECUTABLE: [&str; 6] = ["+x", "u+x", "a+x", "ug+x", "ugo+x", "755"];
     let executable = mode.known().is_some_and(|mode| EXECUTABLE.contains(&mode));
@@ -365,7 +365,7 @@ pub(crate) fn dd(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             Some(Arg { text, guess, ..arg.clone() })
         };
         if let Some(path) = named("of=") {
-            judge.consider(judge.places.judge(&path, Access::Write));
+            judge.opens(&path, Access::Write);
             judge.writes(&[&path]);
         }
         if let Some(path) = named("if=") {
@@ -413,7 +413,7 @@ pub(crate) fn tree(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 pub(crate) fn temporary(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     for path in parsed.operands.iter().copied().chain(parsed.values(&["--tmpdir"])) {
         judge.consider(judge.context.client.file(path, Access::Write, &judge.places));
-        judge.consider(judge.places.judge(path, Access::Write));
+        judge.opens(path, Access::Write);
     }
     if !parsed.operands.is_empty() && !parsed.has(&["--tmpdir", "-t"]) {
         return;
@@ -457,7 +457,7 @@ pub(crate) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !simple || files.iter().any(is_option) {
         judge.classified(Class::Changes, parsed);
         for arg in rest.iter().filter(|arg| !arg.text.starts_with('-')) {
-            judge.consider(judge.places.judge(arg, Access::Read));
+            judge.opens(arg, Access::Read);
         }
         return;
     }
@@ -467,12 +467,12 @@ pub(crate) fn tar(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     let packs = letters.contains('c');
     let access = if packs { Access::Write } else { Access::Read };
-    judge.consider(judge.places.judge(archive, access));
+    judge.opens(archive, access);
     if packs {
         judge.writes(&[archive]);
     }
     for file in files.iter().filter(|_| packs) {
-        judge.consider(judge.places.judge(file, Access::Read));
+        judge.opens(file, Access::Read);
     }
     // Most secrets of a checkout lie at its top, and a folder elsewhere may be one.
     let is_whole = |file: &Arg| {

@@ -160,7 +160,7 @@ pub(crate) fn api(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                     files |= value.text.contains("=@");
                     plain &= !value.opaque_start();
                     let file = value.text.split_once("=@").map(|(_, file)| Arg::exact(file));
-                    judge.consider(file.and_then(|f| judge.places.judge(&f, Access::Read)));
+                    file.iter().for_each(|file| judge.opens(file, Access::Read));
                 }
             }
             text if SHAPES.contains(&text) => {}

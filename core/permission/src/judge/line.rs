@@ -102,7 +102,13 @@ impl Judge<'_> {
     /// Judges a file that a command reads.
     pub(super) fn reads(&mut self, file: &Arg) {
         self.consider(self.context.client.file(file, Access::Read, &self.places));
-        self.consider(self.places.judge(file, Access::Read));
+        self.opens(file, Access::Read);
+    }
+
+    /// Judges a file that a command opens, for the rules about paths.
+    pub(super) fn opens(&mut self, file: &Arg, access: Access) {
+        self.uses_file();
+        self.consider(self.places.judge(file, access));
     }
 
     /// Contains the use of a file behind a command of git that may put a link in its place.

@@ -134,13 +134,13 @@ pub(crate) fn sed(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
         for file in files {
             let copy = Arg { text: format!("{}{}", file.text, suffix.text), ..(*file).clone() };
-            judge.consider(judge.places.judge(&copy, Access::Write));
+            judge.opens(&copy, Access::Write);
             judge.writes(&[&copy]);
         }
     }
     for file in files {
         match in_place {
-            true => judge.consider(judge.places.judge(file, Access::Write)),
+            true => judge.opens(file, Access::Write),
             false => judge.reads(file),
         }
     }

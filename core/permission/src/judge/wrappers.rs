@@ -330,7 +330,7 @@ fn mounts(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>, args: &[Arg]) {
                 let from = value.text.split(':').next().unwrap_or_default().to_owned();
                 if from.contains('/') || value.opaque_start() {
                     let folder = Arg { text: from, ..value };
-                    judge.consider(judge.places.judge(&folder, Access::Write));
+                    judge.opens(&folder, Access::Write);
                 }
             }
             "--privileged" | "--mount" | "--device" | "--pid" | "--cap-add" | "--userns" => {
