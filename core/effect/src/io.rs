@@ -36,6 +36,8 @@ pub struct Io {
     folder: Option<Rc<str>>,
     /// `PATH` of its processes, if it is not that of the program.
     path: Option<Rc<str>>,
+    /// What [`Io::canonical_once`] has found.
+    canonical: Rc<RefCell<BTreeMap<String, String>>>,
 }
 
 /// An action that repeats while a process runs.
@@ -90,6 +92,7 @@ impl Io {
             results: Results::Output,
             folder: None,
             path: None,
+            canonical: Rc::default(),
         }
     }
 

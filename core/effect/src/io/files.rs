@@ -117,6 +117,17 @@ impl Io {
         answer!(self.request(request), Outcome::Path { path } => path)
     }
 
+    /// As [`Io::canonical`], asked once for each path.
+    pub async fn canonical_once(&self, path: &str) -> Result<String, Failure> {
+        let known = self.canonical.borrow().get(path).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = self.canonical(path).await?;
+        self.canonical.borrow_mut().insert(path.to_owned(), found.clone());
+        Ok(found)
+    }
+
     /// [`Request::Lock`].
     pub async fn lock(&self, path: &str, wait_ms: u64) -> Result<(), Failure> {
         let (path, role) = (path.to_owned(), self.start().role);

@@ -14,9 +14,10 @@ pub async fn outside_of_checkout(io: &Io) -> Io {
         return io.clone();
     }
     let mut tops = Vec::new();
-    for folder in [Some(cwd.as_str()), io.env("CLAUDE_PROJECT_DIR")].into_iter().flatten() {
+    let project = io.env("CLAUDE_PROJECT_DIR").filter(|project| project != cwd);
+    for folder in [Some(cwd.as_str()), project].into_iter().flatten() {
         let top = top_folder(io, folder).await;
-        tops.push(io.canonical(&top).await.unwrap_or(top));
+        tops.push(io.canonical_once(&top).await.unwrap_or(top));
     }
     let mut kept = Vec::new();
     for entry in path.split(':').filter(|entry| entry.starts_with('/')) {
@@ -39,7 +40,11 @@ pub(crate) async fn is_in_any(io: &Io, entry: &str, tops: &[String]) -> bool {
     if is_of_system(entry) && !tops.iter().any(|top| is_of_system(top)) {
         return false;
     }
-    matches!(real_path(io, entry).await, Some(Link::To(real)) if is_in(&real))
+    // The same folders are looked at for the hook's own programs and for those of a line.
+    match io.canonical_once(entry).await {
+        Ok(real) => is_in(&real),
+        Err(_) => matches!(real_path(io, entry).await, Some(Link::To(real)) if is_in(&real)),
+    }
 }
 
 /// Folders in which only administrators write.

@@ -33,7 +33,7 @@ pub(super) async fn learn(io: &Io, context: &mut Context, ruling: &Ruling) -> bo
         context.replaced.extend(names.iter().map(|name| (*name).to_owned()));
         return true;
     }
-    let tops = [io.canonical(&root).await.unwrap_or_else(|_| root.clone()), root];
+    let tops = [io.canonical_once(&root).await.unwrap_or_else(|_| root.clone()), root];
     let mut folders = Vec::new();
     for entry in path.split(':') {
         let entry = match entry {
