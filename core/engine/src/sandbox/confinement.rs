@@ -124,7 +124,8 @@ impl Confined {
             let common = checkout.common_folder(io).await;
             git::keep(&common, &checkout.git_folder, &mut confined.confinement);
             let confinement = &mut confined.confinement;
-            running::begin(io, &own, &checkout, &common, confinement).await;
+            let begun = running::begin(io, &own, &checkout, &common, confinement).await;
+            begun.map_err(ConfineError::Failed)?;
         }
         Ok(confined)
     }

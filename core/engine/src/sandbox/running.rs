@@ -4,26 +4,30 @@
 use crate::git::checkout::{self, Checkout};
 use crate::sandbox::leftovers;
 use onloop_documents::ledger::sha256;
-use onloop_effect::{Confinement, Durability, Expect, Io, is_within};
+use onloop_effect::{Confinement, Durability, Expect, Failure, Io, is_within};
 use onloop_syntax::limits;
 
 /// Records that this program confines a command in `checkout`, until its folder for temporary files
 /// is [released](leftovers::release). `common` is the folder of git that its worktrees share. What others
 /// that still run may have made counts as missing for `confinement`.
+///
+/// # Errors
+///
+/// When it cannot be read which others run.
 pub(super) async fn begin(
     io: &Io,
     temporary: &str,
     checkout: &Checkout,
     common: &str,
     confinement: &mut Confinement,
-) {
+) -> Result<(), Failure> {
     leftovers::sweep(io).await;
     let mut writes = Vec::new();
     for folder in [&checkout.root, &checkout.git_folder, common] {
         writes.push(real(io, folder).await);
     }
     let mut others = Vec::new();
-    for claim in leftovers::claims(io).await.unwrap_or_default() {
+    for claim in leftovers::claims(io).await? {
         let is_beside = claim.writes.iter().any(|path| touches(path, &writes));
         if is_beside && claim.is_held(io).await {
             others.push(claim);
@@ -48,6 +52,7 @@ pub(super) async fn begin(
     if let Some(announced) = announcement(io, &real(io, &checkout.root).await) {
         let _ = io.remove(&announced).await;
     }
+    Ok(())
 }
 
 /// Whether one of these folders and files contains another one.

@@ -165,7 +165,8 @@ impl Snapshot {
                     failure::of_path(&error, what, &shown)
                 })
             });
-            let kept = aside(path).filter(|kept| kept.symlink_metadata().is_ok());
+            // Nothing is kept of what the program has only removed.
+            let kept = aside(path).filter(|_| now != Content::Nothing);
             match undone {
                 Ok(()) => changed.push(match kept {
                     Some(kept) => format!("{shown}`, which is now at `{}", kept.display()),
