@@ -140,6 +140,9 @@ impl<'c> Judge<'c> {
     /// What was found, and every command that was looked at.
     pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
         let mentions_secret = self.conclude();
+        if in_shell && self.context.places.has_confined_command {
+            self.is_beside_confined();
+        }
         let finding = self.worst.into_finding();
         let finding = finding.map(|found| {
             let containable = in_shell
@@ -154,6 +157,18 @@ impl<'c> Judge<'c> {
             Finding::allow(Rule::Contained(Box::new(found.rule)), reason)
         });
         (finding, self.commands)
+    }
+
+    /// What runs beside a confined command is confined as well: files change between this decision and
+    /// their use. Our own program has no place in a sandbox, and looks at what it uses.
+    fn is_beside_confined(&mut self) {
+        let is_ours = |command: &Examined| command.name.split(' ').next() == Some("onloop");
+        let ours = self.commands.iter().filter(|command| is_ours(command)).count();
+        if ours < self.commands.len() {
+            let reason = "a confined command that still runs may change what it uses";
+            let found = Finding::ask(Rule::HiddenCode, reason);
+            self.add(Finding { containable: ours == 0, ..found });
+        }
     }
 
     /// Adds a finding.

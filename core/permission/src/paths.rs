@@ -93,6 +93,8 @@ pub struct Places {
     pub untrusted_repository: Option<String>,
     /// Whether a confined command still runs in the repository: git would use what it leaves until then.
     pub has_confined_command: bool,
+    /// Folders of `PATH` in which commands of agents may write.
+    pub program_folders: Vec<String>,
     /// Folders of files that the client itself names and keeps in the home folder: plans, memory, results
     /// of tools. `*` stands for one name.
     pub client_files: Vec<String>,

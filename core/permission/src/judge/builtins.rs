@@ -28,6 +28,11 @@ pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// sleep, and tail where it follows a file: what comes after it may find what others made meanwhile.
+pub(crate) fn waits(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    judge.seen.waited |= parsed.name == "sleep" || parsed.has(&["-f", "-F", "--follow", "--retry"]);
+}
+
 /// The arguments without a `--` in front.
 pub(super) fn behind_dashes(args: &[Arg]) -> &[Arg] {
     match args {

@@ -169,13 +169,37 @@ pub(crate) fn api(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         }
     }
     let texts = parsed.args.iter().map(|arg| arg.text.to_lowercase());
-    let changes = texts.into_iter().any(|text| text.contains("delete"));
+    let changes = texts.into_iter().any(|text| text.contains("delete") || mutates(&text));
     let reads = matches!(paths.as_slice(), [path] if is_plain_path(path)) && !sends && !graphql;
     let board = graphql && !files && !changes && workflow::is_board(judge.context);
     if plain && board {
         return;
     }
     judge.classified(if plain && reads { Class::Fetches } else { Class::Connects }, parsed);
+}
+
+/// Mutations of the interface of GitHub that a board is set up with, in lower case.
+const OF_BOARDS: [&str; 6] = [
+    "createprojectv2",
+    "createprojectv2field",
+    "linkprojectv2torepository",
+    "linkprojectv2toteam",
+    "updateprojectv2",
+    "updateprojectv2field",
+];
+
+/// Whether a text for GraphQL, in lower case, may change something else than a board.
+fn mutates(text: &str) -> bool {
+    let mut called: Vec<&str> = text.split('(').collect();
+    called.pop();
+    let is_of_boards = |before: &&str| {
+        let mut words = before.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let name = words.next().unwrap_or_default();
+        let names_the_operation = name == "mutation" || words.next() == Some("mutation");
+        names_the_operation || OF_BOARDS.contains(&name)
+    };
+    // A comment may stand between a name and what it is called with.
+    text.contains("mutation") && (text.contains('#') || !called.iter().all(is_of_boards))
 }
 
 /// A path of the interface, relative to its root: another server would get the token.

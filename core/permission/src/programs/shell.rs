@@ -190,7 +190,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(builtins::date),
     // Their words are an expression, whose values may begin with a dash.
     program("expr factor", Prints, "computes").any_options(),
-    program("sleep", Prints, "waits"),
+    program("sleep", Prints, "waits").check(builtins::waits),
     program("nproc", Prints, "counts processors").options(&[takes("--ignore", Data), plain("--all")]),
     program("uname", Prints, "names the system").options(&[plain(
         "-a --all -s --kernel-name -n --nodename -r --kernel-release -v --kernel-version -m \

@@ -1,6 +1,6 @@
 //! Programs that read text and print text.
 
-use super::super::judge::{files, scripts};
+use super::super::judge::{builtins, files, scripts};
 use super::Class::{Reads, Reveals, Runs};
 use super::Role::{Data, Glob, List, Read, Text, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes, takes_named};
@@ -52,6 +52,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             plain("-q --quiet --silent -v --verbose -z --zero-terminated -f -F --retry -r"),
         ])
         .operands(&[Read])
+        .check(builtins::waits)
         .open(),
     program("wc", Reads, "counts lines, words and bytes")
         .options(&[

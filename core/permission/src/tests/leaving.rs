@@ -526,3 +526,30 @@ fn a_word_that_is_not_known_to_stay_here_asks_of_a_program_that_publishes() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }
+
+#[test]
+fn the_workflow_for_boards_changes_boards_alone() {
+    let session = CallingSession { id: "s1".to_owned(), workflow: "setup-viewboard".to_owned() };
+    let context = Context::new("/srv/repo").with_session(Some(session));
+    for (query, decision) in [
+        ("query { viewer { id } }", Decision::Allow),
+        (
+            "mutation { createProjectV2(input: {title: \"x\"}) { projectV2 { id } } }",
+            Decision::Allow,
+        ),
+        (
+            "mutation Make($o: ID!) { a: linkProjectV2ToRepository (input: $o) { id } }",
+            Decision::Allow,
+        ),
+        ("mutation { mergePullRequest(input: {pullRequestId: \"x\"}) { id } }", Decision::Ask),
+        ("mutation { createProjectV2: mergePullRequest(input: {}) { id } }", Decision::Ask),
+        (
+            "mutation { updateProjectV2(input: {}) { id } b: addComment\n(input: {}) { id } }",
+            Decision::Ask,
+        ),
+        ("mutation { mergePullRequest # createProjectV2\n(input: {}) { id } }", Decision::Ask),
+    ] {
+        let call = Call::shell(&format!("gh api graphql -f query='{query}'"));
+        assert_eq!(decide(&call, &context).decision, decision, "{query}");
+    }
+}

@@ -112,7 +112,9 @@ fn git_beside_other_commands_is_contained() {
     let table = [
         ("git status", &beside, true),
         ("git commit -q -m x", &beside, true),
-        ("ls", &beside, false),
+        ("ls", &beside, true),
+        ("cat notes.txt && echo x >> log.txt", &beside, true),
+        ("onloop lint", &beside, false),
         ("git status &", &plain, true),
         ("(sleep 9; git commit -q -m x) & ls", &plain, true),
         ("bash -c 'git add a &'", &plain, true),
@@ -120,6 +122,10 @@ fn git_beside_other_commands_is_contained() {
         ("ls & git status", &plain, true),
         ("ls &", &plain, false),
         ("nohup git status && git log", &plain, false),
+        ("sleep 9; git commit -q -m x", &plain, true),
+        ("timeout 9 tail -f a.log; git status", &plain, true),
+        ("tail -n 3 a.log; git status; sleep 1", &plain, false),
+        ("sleep 9 && gh pr checks", &plain, false),
     ];
     for (line, context, held) in table {
         let call = Call::shell(line);
