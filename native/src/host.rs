@@ -199,13 +199,14 @@ impl OsHost {
     /// [`Interrupts::raise`] stands for Ctrl-C.
     pub fn new(start: &Start, interrupts: &Interrupts) -> OsHost {
         let root = Root::new(&start.cwd);
-        let processes = OsProcesses::new(start, interrupts, Orphans::Leave);
+        let locks = OsLocks::new(root.clone(), &start.process, interrupts);
+        let processes = OsProcesses::new(start, interrupts, Orphans::Leave).beside(locks.held());
         OsHost {
             files: Box::new(OsFiles::new(root.clone())),
             changes: OsChanges::new(root.clone(), interrupts),
             git: Box::new(git::OsGit::new().among(interrupts, &processes.running())),
             processes,
-            locks: Box::new(OsLocks::new(root.clone(), &start.process, interrupts)),
+            locks: Box::new(locks),
             http: OsHttp::new(interrupts),
             serve: OsServe::new(root, interrupts),
             clock: OsClock::new(None, interrupts),

@@ -89,7 +89,7 @@ fn as_process(
     let locks = OsLocks::new(root, &start.process, &interrupts);
     let terminal = OsTerminal::new(&start, &interrupts);
     let (held, lost) = (locks.held(), terminal.lost_output());
-    let processes = OsProcesses::new(&start, &interrupts, Orphans::End);
+    let processes = OsProcesses::new(&start, &interrupts, Orphans::End).beside(held.clone());
     let running = processes.running();
     // Most hooks and many verbs end before a signal thread would start. For them the system's
     // default action on a signal is right.

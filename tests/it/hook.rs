@@ -121,6 +121,16 @@ pub(crate) fn calls(project: &Workspace, id: &str, line: &str) -> Value {
     say(project, "claude", &claude_input(id, "PreToolUse", call))
 }
 
+/// A client did not start what was rewritten for it, long ago.
+pub(crate) fn never_started(project: &Workspace) {
+    let folder = project.path("../home/.state/onloop/temporary");
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with("starts-") {
+            std::fs::remove_file(entry.path()).unwrap();
+        }
+    }
+}
+
 /// The file of a session.
 pub(crate) fn state(project: &Workspace, id: &str) -> Value {
     let file = project.read(&format!(".tmp/hooked-sessions/{id}.json"));

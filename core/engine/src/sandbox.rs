@@ -1,6 +1,6 @@
 //! Whether agents and checks run in a sandbox, and what it lets them touch.
 
-mod automation;
+pub(crate) mod automation;
 pub mod choice;
 pub mod confinement;
 pub mod leftovers;

@@ -81,7 +81,6 @@ pub fn answer_of_a_broken_hook(argv: &[String]) -> Option<String> {
 /// `onloop hook`.
 pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError> {
     let bytes = input::whole(io, limits::HOOK_INPUT_BYTES).await;
-    let io = &programs::outside_of_checkout(io).await;
     let Ok(host) = args.host.parse::<Host>() else {
         return unknown(io, &args.host, bytes.as_deref().unwrap_or(&[])).await;
     };
@@ -89,6 +88,14 @@ pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError>
         Ok(bytes) => host.read(bytes).map_err(|malformed| malformed.to_string()),
         Err(failure) => Err(failure.message.clone()),
     };
+    let (cwd, project) = match &read {
+        Ok(input) => (input.cwd.as_deref(), input.project.as_deref()),
+        Err(_) => (None, None),
+    };
+    let start = io.start().cwd.as_str();
+    let named = [cwd, project, io.env("CLAUDE_PROJECT_DIR")].into_iter().flatten();
+    let folders: Vec<&str> = named.chain([start]).filter(|it| it.starts_with('/')).collect();
+    let io = &programs::outside_of(io, &folders).await;
     let said = match read {
         Ok(input) if is_in_background(args, &input.event) => {
             return Ok(Box::pin(in_background(io, host, input, args)).await);

@@ -4,6 +4,7 @@ use onloop_documents::permission as document;
 use onloop_documents::permission::{BatchError, BatchLine, LineFault, TrustList};
 use onloop_effect::{Durability, Exit, Expect, Failure, FailureKind, Io};
 use onloop_engine::error::CommandError;
+use onloop_engine::sandbox::programs;
 use onloop_engine::state::config::{self, PROJECT_FILE, find_in_ancestors, trust_path};
 use onloop_engine::{git::checkout, git::known_to_git, git::links, session::workspace};
 use onloop_permission::{Call, CallingSession, Context, Decision, decide, explain};
@@ -51,6 +52,7 @@ pub struct TrustArgs {
 pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Result<Exit, CommandError> {
     let call = read_call(io, args).await;
     let call = call.map_err(|error| CommandError::usage(error.to_string()))?;
+    let io = &programs::outside_of(io, &[&io.start().cwd]).await;
     let (mut context, mut notes) = configured(io).await?;
     let cwd = &io.start().cwd;
     let checkout = checkout::own(io, cwd).await;

@@ -66,12 +66,28 @@ impl HeldLocks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Releases all locks, except those that another process took over.
+    /// The descriptors of the locks of records about confined programs.
+    #[cfg(unix)]
+    pub(super) fn of_records(&self) -> Vec<std::os::fd::RawFd> {
+        let held = self.guard();
+        let held = held.iter().filter(|(path, _)| is_of_record(path));
+        held.map(|(_, file)| std::os::fd::AsRawFd::as_raw_fd(file)).collect()
+    }
+
+    /// Releases all locks, except those that another process took over, and those of records: what
+    /// repairs after a confined program holds them as well.
     pub fn release_all(&self) {
         for (path, file) in std::mem::take(&mut *self.guard()) {
-            let _ = release(&path, &file);
+            if !is_of_record(&path) {
+                let _ = release(&path, &file);
+            }
         }
     }
+}
+
+/// Whether a lock is that of a record about a confined program.
+fn is_of_record(path: &Path) -> bool {
+    paths::folder_of(path).ends_with("temporary")
 }
 
 /// Content and permissions of our lock file.

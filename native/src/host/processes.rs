@@ -56,7 +56,9 @@ use onloop_core::effect::{
     Redaction, Start,
 };
 
-use super::{Interrupts, LeftRunning, ProcessTurn, Progress, Root, Wake, files, process_table};
+use super::{
+    HeldLocks, Interrupts, LeftRunning, ProcessTurn, Progress, Root, Wake, files, process_table,
+};
 pub(super) use host_programs::{Bounds, HostProgramEnd, HostProgramError, HostPrograms};
 use log::Log;
 #[cfg(not(unix))]
@@ -85,6 +87,8 @@ pub struct OsProcesses {
     #[cfg_attr(not(unix), expect(dead_code, reason = "orphans are adopted on Linux only"))]
     orphans: Orphans,
     running: RunningGroup,
+    #[cfg_attr(not(unix), expect(dead_code, reason = "nothing is confined there"))]
+    locks: HeldLocks,
     left: Option<Left>,
 }
 
@@ -147,8 +151,16 @@ impl OsProcesses {
             interrupts: interrupts.clone(),
             orphans,
             running: RunningGroup::default(),
+            locks: HeldLocks::default(),
             left: None,
         }
+    }
+
+    /// The same, for a host that holds these locks: what repairs after a confined program keeps those
+    /// of its record.
+    pub fn beside(mut self, locks: HeldLocks) -> OsProcesses {
+        self.locks = locks;
+        self
     }
 
     /// Returns a handle that kills the running programs, for a second Ctrl-C.

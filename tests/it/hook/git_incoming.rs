@@ -173,6 +173,9 @@ fn commits_that_change_what_hooks_run_are_asked_about_unless_a_remote_has_them()
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         expect(&project, &lines, if branch == "hooks" { "ask" } else { "allow" });
         project.git_says(&["update-ref", &format!("refs/remotes/origin/{branch}"), branch]);
+        // An agent pushes such a branch without a question.
+        expect(&project, &lines, if branch == "hooks" { "ask" } else { "allow" });
+        project.git_says(&["update-ref", &format!("refs/remotes/origin/release/{branch}"), branch]);
         expect(&project, &lines, "allow");
         project.git_says(&["branch", "-q", "-D", "later"]);
     }
@@ -193,6 +196,7 @@ fn commits_that_change_what_hooks_run_are_asked_about_unless_a_remote_has_them()
     project.git_says(&["merge", "-q", "--no-edit", "ci"]);
     expect(&project, &["git switch main", "git switch -c next", "git rebase origin/ci"], "allow");
     project.git_says(&["update-ref", "-d", "refs/remotes/origin/hooks"]);
+    project.git_says(&["update-ref", "-d", "refs/remotes/origin/release/hooks"]);
     // The branch is moved, so that it seems to have the files.
     project.git_says(&["reset", "-q", "hooks"]);
     expect(&project, &["git switch main && git merge hooks"], "ask");

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use super::calls;
+use super::{calls, never_started};
 use crate::workspace::{Workspace, program};
 
 /// The decision and the reason about a line, called from `folder`; Claude Code names the folder in which
@@ -36,6 +36,7 @@ pub(super) fn decided(
 #[track_caller]
 fn runs(project: &Workspace, folder: &str, started_in: Option<&str>, line: &str) -> bool {
     let said = decided(project, folder, started_in, line);
+    never_started(project);
     said["permissionDecision"] == "allow" && said["updatedInput"].is_null()
 }
 

@@ -1,9 +1,11 @@
 //! Lines that are harmless by their words, and run in a sandbox all the same.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::time::Duration;
 
-use super::calls;
+use super::{calls, never_started};
 use crate::workspace::Workspace;
 
 /// What a session of Claude Code runs instead of `line`, if it is allowed.
@@ -85,7 +87,9 @@ fn git_runs_confined_beside_a_confined_command() {
     assert!(start(&commit).wait().unwrap().success());
     let status = rewritten(&project, "git -C . status && ls").expect("it is rewritten");
     assert!(start(&status).wait().unwrap().success());
-    assert_eq!(rewritten(&project, "ls"), None);
+    let list = rewritten(&project, "ls").expect("files change meanwhile");
+    assert!(start(&list).wait().unwrap().success());
+    assert_eq!(rewritten(&project, "onloop lint"), None);
     let said = calls(&project, "s1", "git push origin topic");
     assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
     let reason = said["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap();
@@ -112,10 +116,35 @@ fn git_runs_confined_beside_a_confined_command() {
     }
 }
 
+#[test]
+fn git_is_confined_until_all_is_put_back_after_a_kill() {
+    let project = Workspace::git();
+    project.write(
+        "plant",
+        "mkdir -p .claude/hooks && (cd .claude/hooks && seq 100000 | xargs touch)\n\
+         touch .mcp.json started; sleep 60\n",
+    );
+    project.commit("Script");
+    let mut first = started(&project, "bash plant");
+    // With all of its descendants, as clients do.
+    let group = format!("-{}", first.id());
+    Command::new("kill").args(["-9", "--", &group]).status().unwrap();
+    first.wait().unwrap();
+    let mut times = 0;
+    never_started(&project);
+    while rewritten(&project, "git status").is_some() {
+        times += 1;
+        never_started(&project);
+    }
+    assert!(!project.path(".mcp.json").exists());
+    assert!(times > 0);
+}
+
 /// Runs `line` confined, until it is told to stop, and waits for the file `started` that it makes.
 fn started(project: &Workspace, line: &str) -> std::process::Child {
     let line = rewritten(project, line).expect("it is rewritten");
-    let mut child = project.command_at(".", "bash").args(["-c", &line]).spawn().unwrap();
+    let mut command = project.command_at(".", "bash");
+    let mut child = command.args(["-c", &line]).process_group(0).spawn().unwrap();
     while !project.path("started").exists() {
         assert_eq!(child.try_wait().unwrap(), None);
         std::thread::sleep(Duration::from_millis(5));
@@ -126,32 +155,54 @@ fn started(project: &Workspace, line: &str) -> std::process::Child {
 
 #[test]
 fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
-    let project = Workspace::git();
-    project.write(
-        "plant",
-        "printf 'permissions: {allow: [\"^python3\"]}\\n' > .agentize.local.yaml\n\
-         printf 'x = 1\\n' > .npmrc\n\
-         touch started; for i in $(seq 400); do [ -e stop ] || sleep 0.05; done\n",
-    );
-    project.commit("Script");
-    let mut first = started(&project, "bash plant");
-    assert!(project.path(".agentize.local.yaml").exists());
-    assert!(rewritten(&project, "python3 -c 1").is_some(), "the rule is not the person's");
-    let said = calls(&project, "s1", "echo x > y");
-    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "allow", "{said}");
-    // Another one begins with what the first has made, and makes it again when the first has ended.
-    project.write(
-        "again",
-        "touch started; for i in $(seq 400); do [ ! -e .npmrc ] || sleep 0.05; done; echo x=1 > .npmrc; \
-         echo x > .git/commondir\n",
-    );
-    let mut second = started(&project, "bash again");
-    project.write("stop", "");
-    assert!(first.wait().unwrap().success());
-    assert!(second.wait().unwrap().success());
-    for name in [".agentize.local.yaml", ".npmrc", ".git/commondir"] {
-        assert!(!project.path(name).exists(), "{name}");
+    // A home of onloop is a person's own, but a confined command may write this one.
+    let home = Workspace::plain();
+    let path = home.path(".").to_str().unwrap().to_owned();
+    for project in [Workspace::git(), Workspace::plain(), home.with_env("AGENTIZE_HOME", &path)] {
+        project.write(
+            "plant",
+            "printf 'permissions: {allow: [\"^python3\"]}\\n' > .agentize.local.yaml\n\
+             printf 'x = 1\\n' > .npmrc\n\
+             [ ! -d .git ] || echo . > .git/commondir\n\
+             touch started; for i in $(seq 400); do [ -e stop ] || sleep 0.05; done\n",
+        );
+        let has_git = project.path(".git").exists();
+        if has_git {
+            project.commit("Script");
+        }
+        let mut first = started(&project, "bash plant");
+        assert!(project.path(".agentize.local.yaml").exists());
+        assert!(rewritten(&project, "python3 -c 1").is_some(), "the rule is not the person's");
+        let said = calls(&project, "s1", "echo x > y");
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "allow", "{said}");
+        if has_git {
+            let said = calls(&project, "s1", "onloop lint");
+            assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
+        }
+        // Another one begins with what the first has made, and makes it again when the first has ended.
+        project.write(
+            "again",
+            "touch started; for i in $(seq 400); do [ ! -e .npmrc ] || sleep 0.05; done; echo x=1 > .npmrc; \
+             [ ! -d .git ] || echo x > .git/commondir\n",
+        );
+        let mut second = started(&project, "bash again");
+        project.write("stop", "");
+        assert!(first.wait().unwrap().success());
+        assert!(second.wait().unwrap().success());
+        for name in [".agentize.local.yaml", ".npmrc", ".git/commondir"] {
+            assert!(!project.path(name).exists(), "{name}");
+        }
     }
+}
+
+#[test]
+fn nothing_is_confined_that_cannot_be_recorded() {
+    let project = Workspace::git();
+    project.write("../home/.state/onloop/temporary", "a file in the place of the folder");
+    let said = calls(&project, "s1", "python3 x.py");
+    assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
+    let confined = project.onloop(&["confine", "--", "true"]);
+    assert_ne!(confined.exit, Some(0), "{}", confined.stderr);
 }
 
 #[test]
@@ -168,8 +219,17 @@ fn a_hook_starts_no_program_of_the_checkout() {
     let behind = std::env::var("PATH").unwrap();
     symlink(project.path("."), project.path("../link")).unwrap();
     let linked = project.path("../link/bin").to_str().unwrap().to_owned();
+    // Programs that are links, and those of another worktree.
+    let beside = project.path("../home/bin");
+    std::fs::create_dir_all(&beside).unwrap();
+    for name in ["git", "claude", "nl"] {
+        symlink(project.path(&format!("bin/{name}")), beside.join(name)).unwrap();
+    }
+    project.git_says(&["worktree", "add", "-q", "-b", "other", "../other"]);
+    let other = project.path("../other/bin").canonicalize().unwrap();
+    let (beside, other) = (beside.to_str().unwrap(), other.to_str().unwrap());
     let mut project = project;
-    for path in [folder, linked, "./bin".to_owned()] {
+    for path in [&folder, &linked, "./bin", beside, other] {
         project = project.with_env("PATH", &format!("{path}:{behind}"));
         for line in ["rm f && nl README.md", "kill 5", "git commit --allow-empty -m x", "nl f"] {
             let said = calls(&project, "s1", line);

@@ -117,6 +117,24 @@ impl Checkout {
         is_whole.then_some(()).ok_or_else(|| Failure::new(FailureKind::Invalid, message()))
     }
 
+    /// The top folders of the main and the linked worktrees of the repository, as its files say.
+    pub(crate) async fn worktrees(&self, io: &Io) -> Vec<String> {
+        let own = format!("{}/.git", self.root);
+        let common = match self.git_folder == own {
+            true => own,
+            false => self.common_folder(io).await,
+        };
+        let linked = format!("{common}/worktrees");
+        let mut found: Vec<String> =
+            common.strip_suffix("/.git").map(str::to_owned).into_iter().collect();
+        for name in io.list(&linked).await.unwrap_or_default() {
+            let file = format!("{linked}/{name}/gitdir");
+            let said = read_text(io, &file).await.unwrap_or_default();
+            found.extend(one_path(&said).strip_suffix("/.git").map(str::to_owned));
+        }
+        found
+    }
+
     /// What git has begun here and not ended.
     pub async fn operation(&self, io: &Io) -> Option<Operation> {
         for operation in OPERATIONS {

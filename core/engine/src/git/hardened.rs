@@ -9,6 +9,9 @@ use onloop_syntax::limits;
 /// Commands of git for which exit code 1 is an answer.
 const ANSWER_WITH_1: [&str; 2] = ["check-ignore", "merge-tree"];
 
+/// The tree without files.
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
 /// How questions about what is not as committed begin. Git looks into no repository inside: its
 /// configuration names programs that git would start, and an agent writes it.
 pub(crate) const STATUS: [&str; 5] =
@@ -28,7 +31,7 @@ pub async fn says(
     input: Option<Vec<u8>>,
     timeout_ms: u64,
 ) -> Result<Vec<u8>, Failure> {
-    says_with(io, root, None, (words, input), timeout_ms).await
+    says_with(io, root, Vec::new(), (words, input), timeout_ms).await
 }
 
 /// What git says to a hook, as text and within the time that a hook has.
@@ -52,8 +55,13 @@ pub(crate) async fn says_to_hook(
     words: &[&str],
     input: Option<Vec<u8>>,
 ) -> Result<Vec<u8>, Failure> {
-    let folder = common_folder(io, root).await?.map(|folder| ("GIT_COMMON_DIR", folder));
-    says_with(io, root, folder, (words, input), limits::HOOK_GIT_TIMEOUT_MS).await
+    let mut variables: Vec<(&str, String)> = Vec::new();
+    variables.extend(common_folder(io, root).await?.map(|folder| ("GIT_COMMON_DIR", folder)));
+    if running::is_any(io, root).await {
+        // No file of the checkout then names a program to run for others.
+        variables.push(("GIT_ATTR_SOURCE", EMPTY_TREE.to_owned()));
+    }
+    says_with(io, root, variables, (words, input), limits::HOOK_GIT_TIMEOUT_MS).await
 }
 
 /// As [`says`], with an index file of its own.
@@ -68,14 +76,14 @@ pub(crate) async fn says_with_index(
     words: &[&str],
     timeout_ms: u64,
 ) -> Result<Vec<u8>, Failure> {
-    let index = Some(("GIT_INDEX_FILE", index.to_owned()));
+    let index = vec![("GIT_INDEX_FILE", index.to_owned())];
     says_with(io, root, index, (words, None), timeout_ms).await
 }
 
 async fn says_with(
     io: &Io,
     root: &str,
-    variable: Option<(&str, String)>,
+    variables: Vec<(&str, String)>,
     (words, input): (&[&str], Option<Vec<u8>>),
     timeout_ms: u64,
 ) -> Result<Vec<u8>, Failure> {
@@ -97,7 +105,7 @@ async fn says_with(
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_GRAFT_FILE", "/dev/null/none"),
         ])
-        .with_env(variable)
+        .with_env(variables)
         .timeout_ms(timeout_ms);
     spec.capture_bytes = limits::GIT_ANSWER_BYTES as usize;
     if let Some(input) = input {
@@ -132,14 +140,31 @@ async fn says_with(
 /// Such a command may have made settings of this worktree.
 async fn common_folder(io: &Io, root: &str) -> Result<Option<String>, Failure> {
     let Some(checkout) = checkout::find(io, root).await else { return Ok(None) };
-    let settings = format!("{}/config.worktree", checkout.git_folder);
-    if io.stat(&settings).await.is_ok() && running::may_have_made(io, &settings).await {
-        let why = format!("`{settings}` may be of a confined command that still runs");
-        return Err(Failure::new(FailureKind::Denied, why));
-    }
+    demand(io, &format!("{}/config.worktree", checkout.git_folder)).await?;
     let own = format!("{}/.git", checkout.root);
     let is_main = checkout.git_folder == own && !is_within(root, &own);
     Ok(is_main.then_some(own))
+}
+
+/// Refuses settings of git that a confined command may have made that still runs.
+///
+/// # Errors
+///
+/// Such a command may have made a file with settings, or one that leads to them.
+pub(crate) async fn demand_own_settings(io: &Io, root: &str) -> Result<(), Failure> {
+    let Some(checkout) = checkout::find(io, root).await else { return Ok(()) };
+    for name in ["commondir", "config", "config.worktree"] {
+        demand(io, &format!("{}/{name}", checkout.git_folder)).await?;
+    }
+    Ok(())
+}
+
+async fn demand(io: &Io, settings: &str) -> Result<(), Failure> {
+    if io.stat(settings).await.is_ok() && running::may_have_made(io, settings).await {
+        let why = format!("`{settings}` may be of a confined command that still runs");
+        return Err(Failure::new(FailureKind::Denied, why));
+    }
+    Ok(())
 }
 
 fn whole(output: &Capture) -> Vec<u8> {

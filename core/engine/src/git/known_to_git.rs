@@ -30,16 +30,28 @@ pub async fn look(
     judge: fn(&Call, &Context) -> Ruling,
 ) -> Ruling {
     // What is asked about at first may be allowed by what follows.
-    if replaced::learn(io, context, &ruling).await {
+    if replaced::learn(io, call, context, &ruling).await {
         ruling = judge(call, context);
+    }
+    let asked = |ruling: Ruling, reason: String| {
+        let reason = text::one_line(&reason);
+        Ruling { decision: Decision::Ask, lasting: true, reason, ..ruling }
+    };
+    let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
+    let is_line = !ruling.commands.is_empty();
+    if is_line && !context.confined && running::is_any(io, &folder).await {
+        context.places.has_confined_command = true;
+        ruling = judge(call, context);
+        let is_ours = |command: &Examined| command.name.starts_with("onloop");
+        if ruling.decision == Decision::Allow
+            && ruling.commands.iter().any(is_ours)
+            && let Err(failure) = hardened::demand_own_settings(io, &folder).await
+        {
+            return asked(ruling, failure.message);
+        }
     }
     if ruling.decision == Decision::Allow && !ruling.changes && !starts_git(&ruling) {
         return ruling;
-    }
-    let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
-    if !context.confined && starts_git(&ruling) && running::is_any(io, &folder).await {
-        context.places.has_confined_command = true;
-        ruling = judge(call, context);
     }
     // Files that an agent wrote may look like a bare repository, which git then uses.
     let is_unknown = match checkout::own(io, &folder).await {
@@ -62,12 +74,8 @@ pub async fn look(
     if asks_git && ruling.decision != Decision::Allow && unchanged::learn(io, call, context).await {
         ruling = judge(call, context);
     }
-    let asked = |ruling: Ruling, reason: String| {
-        let reason = text::one_line(&reason);
-        Ruling { decision: Decision::Ask, lasting: true, reason, ..ruling }
-    };
     if ruling.decision != Decision::Deny && ruling.changes {
-        match hooks::learn(io, context).await {
+        match hooks::learn(io, call, context).await {
             Ok(true) => ruling = judge(call, context),
             Ok(false) => {}
             Err(failure) => {

@@ -98,7 +98,8 @@ impl Sandbox {
         }
         leftovers::sweep(io).await;
         let temporary = temporary_name(io);
-        leftovers::claim(io, &temporary, &[], &[]).await;
+        // Without a record the folder stays after a kill.
+        let _ = leftovers::claim(io, &temporary, &[], &[]).await;
         let attempted = Sandbox::attempt(io, folder).await;
         if attempted.is_err() {
             leftovers::release(io, &temporary).await;

@@ -118,15 +118,20 @@ impl Confined {
         let checkout = checkout::own(io, &folder).await;
         let top = checkout.as_ref().map_or(&folder, |checkout| &checkout.root);
         automation::keep(io, top, &mut confined.confinement).await;
-        if let Some(checkout) = checkout {
+        let linked = automation::linked(io, top).await;
+        confined.confinement.may_read.extend(linked.into_iter().map(|(target, _)| target));
+        let mut places = vec![top.clone()];
+        // What is written there about a session gives rights.
+        confined.confinement.others_write.extend(running::sessions_in(io, top));
+        if let Some(checkout) = &checkout {
             let hooks = hooks::files(io, &checkout.root).await.map_err(ConfineError::Failed)?;
             confined.confinement.may_read.extend(hooks);
             let common = checkout.common_folder(io).await;
             git::keep(&common, &checkout.git_folder, &mut confined.confinement);
-            let confinement = &mut confined.confinement;
-            let begun = running::begin(io, &own, &checkout, &common, confinement).await;
-            begun.map_err(ConfineError::Failed)?;
+            places.extend([checkout.git_folder.clone(), common]);
         }
+        let begun = running::begin(io, &own, &places, &mut confined.confinement).await;
+        begun.map_err(ConfineError::Failed)?;
         Ok(confined)
     }
 

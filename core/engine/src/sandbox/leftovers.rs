@@ -9,7 +9,7 @@ pub(super) struct Claim {
     record: String,
     /// What a command that uses the folder may write besides, as far as it is recorded.
     pub(super) writes: Vec<String>,
-    /// Files in there that it does not write, because they were there before.
+    /// Files in there that it does not write, with what was in them before.
     pub(super) kept: Vec<String>,
 }
 
@@ -22,18 +22,25 @@ impl Claim {
     }
 }
 
-/// Records that this program uses `folder`, until [`release`], for a command that may write `writes` except
-/// `kept`.
-pub(crate) async fn claim(io: &Io, folder: &str, writes: &[String], kept: &[String]) {
-    let Some(record) = record_of(io, folder) else { return };
-    // Without a record the folder stays after a kill, as it does where there is no state home. The lock
-    // comes first: a sweep removes the folder of a record without one.
-    if io.lock(&lock_of(&record), 0).await.is_ok() {
-        let words = [folder].into_iter().chain(writes.iter().map(String::as_str));
-        let words = words.chain([""]).chain(kept.iter().map(String::as_str));
-        let bytes = words.collect::<Vec<_>>().join("\0").into_bytes();
-        let _ = io.write_private(&record, bytes, Expect::Any, Durability::Relaxed).await;
-    }
+/// Records that this program uses `folder`, until [`release`], for a command that may write `writes`; `kept`
+/// are things in there as they were before. Without a state home nothing is recorded.
+///
+/// # Errors
+///
+/// Those of the state home.
+pub(crate) async fn claim(
+    io: &Io,
+    folder: &str,
+    writes: &[String],
+    kept: &[String],
+) -> Result<(), Failure> {
+    let Some(record) = record_of(io, folder) else { return Ok(()) };
+    // The lock comes first: a sweep removes the folder of a record without one.
+    io.lock(&lock_of(&record), 0).await?;
+    let words = [folder].into_iter().chain(writes.iter().map(String::as_str));
+    let words = words.chain([""]).chain(kept.iter().map(String::as_str));
+    let bytes = words.collect::<Vec<_>>().join("\0").into_bytes();
+    io.write_private(&record, bytes, Expect::Any, Durability::Relaxed).await.map(drop)
 }
 
 /// Takes back [`claim`], once the folder is removed.

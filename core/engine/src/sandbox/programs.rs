@@ -1,27 +1,30 @@
-//! Programs that a hook starts itself, unconfined: none that an agent may have written.
+//! Programs that commands of agents may have written. A hook starts none of them, unconfined.
 
+use crate::git::checkout;
 use crate::git::links::real_path;
 use crate::session::origin::top_folder;
-use onloop_effect::{Io, is_within};
+use onloop_agents::confine::{ToolFolder, tool_folders};
+use onloop_effect::{FileKind, Io, is_within};
 use onloop_permission::paths::Link;
 
-/// A handle whose processes find no programs in the checkout that is worked in, nor by relative entries
-/// of `PATH`.
-pub async fn outside_of_checkout(io: &Io) -> Io {
-    let (Some(path), cwd) = (io.env("PATH"), &io.start().cwd) else { return io.clone() };
+/// Programs that a hook starts by their names.
+const OF_HOOKS: [&str; 2] = ["git", "claude"];
+
+/// Folders in which only administrators write.
+const SYSTEM: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
+
+/// A handle whose processes find no programs where commands of agents write that work in `folders`, nor
+/// by relative entries of `PATH`.
+pub async fn outside_of(io: &Io, folders: &[&str]) -> Io {
+    let Some(path) = io.env("PATH") else { return io.clone() };
     // Other systems have no sandbox whose commands would write there.
-    if !cwd.starts_with('/') {
+    if !io.start().cwd.starts_with('/') {
         return io.clone();
     }
-    let mut tops = Vec::new();
-    let project = io.env("CLAUDE_PROJECT_DIR").filter(|project| project != cwd);
-    for folder in [Some(cwd.as_str()), project].into_iter().flatten() {
-        let top = top_folder(io, folder).await;
-        tops.push(io.canonical_once(&top).await.unwrap_or(top));
-    }
+    let open = OpenFolders::around(io, folders).await;
     let mut kept = Vec::new();
     for entry in path.split(':').filter(|entry| entry.starts_with('/')) {
-        if !is_in_any(io, entry, &tops).await {
+        if !open.has(io, entry).await && !open.lead_from(io, entry, &OF_HOOKS).await {
             kept.push(entry);
         }
     }
@@ -29,23 +32,57 @@ pub async fn outside_of_checkout(io: &Io) -> Io {
     if kept == path { io.clone() } else { io.with_path(&kept) }
 }
 
-/// Whether a folder of `PATH` lies in one of `tops`, also through links.
-pub(crate) async fn is_in_any(io: &Io, entry: &str, tops: &[String]) -> bool {
-    let is_in = |entry: &str| tops.iter().any(|top| is_within(entry, top));
-    if is_in(entry) && !entry.contains("/..") {
-        return true;
+/// Folders in which commands of agents may write.
+pub(crate) struct OpenFolders(Vec<String>);
+
+impl OpenFolders {
+    /// The checkouts around `folders`, with all their worktrees, and the caches of tools.
+    pub(crate) async fn around(io: &Io, folders: &[&str]) -> OpenFolders {
+        let mut open = Vec::new();
+        for (at, folder) in folders.iter().enumerate() {
+            if folders[..at].contains(folder) {
+                continue;
+            }
+            open.push(top_folder(io, folder).await);
+            if let Some(checkout) = checkout::own(io, folder).await {
+                open.extend(checkout.worktrees(io).await);
+            }
+        }
+        for at in 0..open.len() {
+            open.extend(io.canonical_once(&open[at]).await);
+        }
+        let tools = tool_folders(io.env("HOME"), |name| io.env(name));
+        open.extend(tools.iter().flat_map(ToolFolder::caches));
+        OpenFolders(open)
     }
-    // A link of a system leads nowhere that a checkout is below.
-    let is_of_system = |path: &str| SYSTEM.iter().any(|folder| is_within(path, folder));
-    if is_of_system(entry) && !tops.iter().any(|top| is_of_system(top)) {
-        return false;
+
+    /// Whether `path` is in one of them, also through links.
+    pub(crate) async fn has(&self, io: &Io, path: &str) -> bool {
+        let is_in = |path: &str| self.0.iter().any(|open| is_within(path, open));
+        if is_in(path) && !path.contains("/..") {
+            return true;
+        }
+        if SYSTEM.contains(&path) {
+            return false;
+        }
+        match io.canonical_once(path).await {
+            Ok(real) => is_in(&real),
+            Err(_) => matches!(real_path(io, path).await, Some(Link::To(real)) if is_in(&real)),
+        }
     }
-    // The same folders are looked at for the hook's own programs and for those of a line.
-    match io.canonical_once(entry).await {
-        Ok(real) => is_in(&real),
-        Err(_) => matches!(real_path(io, entry).await, Some(Link::To(real)) if is_in(&real)),
+
+    /// Whether links in a folder of `PATH` that are called as one of `programs` lead there, or nowhere.
+    pub(crate) async fn lead_from(&self, io: &Io, folder: &str, programs: &[&str]) -> bool {
+        if SYSTEM.contains(&folder) {
+            return false;
+        }
+        for program in programs {
+            let path = format!("{}/{program}", folder.trim_end_matches('/'));
+            let is_link = io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link);
+            if is_link && (io.canonical(&path).await.is_err() || self.has(io, &path).await) {
+                return true;
+            }
+        }
+        false
     }
 }
-
-/// Folders in which only administrators write.
-const SYSTEM: [&str; 4] = ["/usr", "/bin", "/sbin", "/opt"];

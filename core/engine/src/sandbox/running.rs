@@ -1,29 +1,30 @@
 //! Confined commands that still run. What one leaves in a checkout is put back when it ends; until
 //! then git would use it, where it runs unconfined, and so would onloop itself.
 
-use crate::git::checkout::{self, Checkout};
+use super::confinement::make_folder;
+use crate::git::checkout;
 use crate::sandbox::leftovers;
 use onloop_documents::ledger::sha256;
 use onloop_effect::{Confinement, Durability, Expect, Failure, Io, is_within};
+use onloop_permission::paths::Places;
 use onloop_syntax::limits;
 
-/// Records that this program confines a command in `checkout`, until its folder for temporary files
-/// is [released](leftovers::release). `common` is the folder of git that its worktrees share. What others
-/// that still run may have made counts as missing for `confinement`.
+/// Records that this program confines a command that may write `places`, until its folder for temporary
+/// files is [released](leftovers::release). What others that still run may have made counts as missing for
+/// `confinement`.
 ///
 /// # Errors
 ///
-/// When it cannot be read which others run.
+/// When it cannot be read which others run, or nothing can be recorded.
 pub(super) async fn begin(
     io: &Io,
     temporary: &str,
-    checkout: &Checkout,
-    common: &str,
+    places: &[String],
     confinement: &mut Confinement,
 ) -> Result<(), Failure> {
     leftovers::sweep(io).await;
     let mut writes = Vec::new();
-    for folder in [&checkout.root, &checkout.git_folder, common] {
+    for folder in places {
         writes.push(real(io, folder).await);
     }
     let mut others = Vec::new();
@@ -36,23 +37,31 @@ pub(super) async fn begin(
     // It decides about other commands, and is put back only afterwards where it is not there.
     let mut kept = Vec::new();
     for path in &confinement.may_read {
-        if io.stat(path).await.is_err() {
-            continue;
-        }
         let file = real_file(io, path).await;
         if !writes.iter().any(|folder| is_within(&file, folder)) {
             continue;
         }
-        match others.iter().all(|other| other.kept.contains(&file)) {
-            true => kept.push(file),
+        let now = as_it_is(io, &file).await;
+        match others.iter().all(|other| now.as_ref().is_some_and(|now| other.kept.contains(now))) {
+            true => kept.extend(now),
+            // Another one may make it before the host looks.
             false => confinement.absent.push(path.clone()),
         }
     }
-    leftovers::claim(io, temporary, &writes, &kept).await;
-    if let Some(announced) = announcement(io, &real(io, &checkout.root).await) {
+    leftovers::claim(io, temporary, &writes, &kept).await?;
+    if let Some(announced) = announcement(io, &writes[0]) {
         let _ = io.remove(&announced).await;
     }
     Ok(())
+}
+
+/// What identifies a file or folder as it is; `None` where there is none. A file that a program outside has
+/// replaced meanwhile is written by a confined one.
+async fn as_it_is(io: &Io, path: &str) -> Option<String> {
+    io.stat(path).await.ok()?;
+    let content = io.read(path, limits::PROJECT_FILE_BYTES).await;
+    let content = content.map(|(bytes, _)| sha256(&bytes)).unwrap_or_default();
+    Some(format!("{content} {path}"))
 }
 
 /// Whether one of these folders and files contains another one.
@@ -67,8 +76,11 @@ pub(crate) async fn may_have_made(io: &Io, path: &str) -> bool {
     let Ok(claims) = leftovers::claims(io).await else { return true };
     for claim in claims {
         let writes = claim.writes.iter().any(|folder| is_within(&path, folder));
-        if writes && !claim.kept.contains(&path) && claim.is_held(io).await {
-            return true;
+        if writes && claim.is_held(io).await {
+            let now = as_it_is(io, &path).await;
+            if now.is_none_or(|now| !claim.kept.contains(&now)) {
+                return true;
+            }
         }
     }
     false
@@ -81,26 +93,36 @@ pub(super) fn alternates_of(common: &str) -> String {
 
 /// Says that a client is about to start a confined command around `folder`, before that one can say it
 /// itself.
-pub async fn announce(io: &Io, folder: &str) {
-    let Some(checkout) = checkout::own(io, folder).await else { return };
-    let root = real(io, &checkout.root).await;
-    let Some(announced) = announcement(io, &root) else { return };
-    // Without a record a command that git is started beside at once finds what the other leaves.
-    let _ = io.write_private(&announced, Vec::new(), Expect::Any, Durability::Relaxed).await;
+///
+/// # Errors
+///
+/// Those of the state home: the command could not be recorded either.
+pub async fn announce(io: &Io, folder: &str) -> Result<(), Failure> {
+    let places = places(io, folder).await;
+    if let Some(sessions) = sessions_in(io, &places[0]) {
+        make_folder(io, &sessions).await;
+    }
+    let Some(announced) = announcement(io, &places[0]) else { return Ok(()) };
+    io.write_private(&announced, Vec::new(), Expect::Any, Durability::Relaxed).await.map(drop)
+}
+
+/// The folder of what hooks write about sessions, where it is below `top`.
+pub(super) fn sessions_in(io: &Io, top: &str) -> Option<String> {
+    let home = Places::new(top).absolute(io.env("AGENTIZE_HOME").unwrap_or("."));
+    let folder = format!("{}/.tmp/hooked-sessions", home.trim_end_matches('/'));
+    is_within(&folder, top).then_some(folder)
 }
 
 /// Whether one runs that may write in the checkout around `folder` or in its repository. What cannot be
 /// read counts as one.
 pub(crate) async fn is_any(io: &Io, folder: &str) -> bool {
-    let Some(checkout) = checkout::own(io, folder).await else { return false };
-    let root = real(io, &checkout.root).await;
-    if let Some(announced) = announcement(io, &root)
+    let ours = places(io, folder).await;
+    if let Some(announced) = announcement(io, &ours[0])
         && let Ok(stat) = io.stat(&announced).await
         && io.now().millis_since(stat.modified) < limits::CONFINED_START_MS
     {
         return true;
     }
-    let ours = [root, real(io, &checkout.git_folder).await];
     let Ok(claims) = leftovers::claims(io).await else { return true };
     for claim in claims {
         if claim.writes.iter().any(|path| touches(path, &ours)) && claim.is_held(io).await {
@@ -108,6 +130,16 @@ pub(crate) async fn is_any(io: &Io, folder: &str) -> bool {
         }
     }
     false
+}
+
+/// The checkout around `folder` and its folder of git, or `folder` itself.
+async fn places(io: &Io, folder: &str) -> Vec<String> {
+    match checkout::own(io, folder).await {
+        Some(checkout) => {
+            vec![real(io, &checkout.root).await, real(io, &checkout.git_folder).await]
+        }
+        None => vec![real(io, folder).await],
+    }
 }
 
 async fn real(io: &Io, path: &str) -> String {

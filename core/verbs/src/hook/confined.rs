@@ -77,12 +77,15 @@ pub(super) async fn rewrite(
         input = plain;
     }
     can.end(&hook_context.io).await;
-    running::announce(&hook_context.io, &hook_context.cwd).await;
-    match keeps {
+    let confined = match keeps {
         Some(place) => match keep::before(hook_context, call, &context, place, &lost, true).await {
-            Ok(number) => Confined::Runs(input, keep::named(confined, place, number)),
-            Err(why) => Confined::Open(keep::unkept(ruling, &why)),
+            Ok(number) => keep::named(confined, place, number),
+            Err(why) => return Confined::Open(keep::unkept(ruling, &why)),
         },
-        None => Confined::Runs(input, confined),
+        None => confined,
+    };
+    match running::announce(&hook_context.io, &hook_context.cwd).await {
+        Ok(()) => Confined::Runs(input, confined),
+        Err(_) => Confined::Open(ruling),
     }
 }

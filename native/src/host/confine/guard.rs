@@ -6,7 +6,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
 use rustix::process::{
@@ -28,8 +28,12 @@ pub(super) struct Guard(PipeWriter);
 
 impl Guard {
     /// Starts the copy, which repairs what `snapshot` has. `sandbox` can be read to its end when the
-    /// confined program has ended.
-    pub(super) fn start(snapshot: &Snapshot, sandbox: Option<BorrowedFd<'_>>) -> io::Result<Guard> {
+    /// confined program has ended. It keeps the locks `records` as long as it is there.
+    pub(super) fn start(
+        snapshot: &Snapshot,
+        sandbox: Option<BorrowedFd<'_>>,
+        records: &[RawFd],
+    ) -> io::Result<Guard> {
         let (ended, guard) = io::pipe()?;
         // This process may adopt orphans, but not the copy.
         let adopts = child_subreaper()?;
@@ -37,7 +41,7 @@ impl Guard {
         let Some(between) = fork()? else {
             // Its parent ends, so that the copy is no descendant of this process.
             match setsid().map_err(io::Error::from).and_then(|_| fork()) {
-                Ok(None) => wait(snapshot, ended, sandbox),
+                Ok(None) => wait(snapshot, ended, sandbox, records),
                 Ok(Some(_)) => exit(0),
                 Err(_) => exit(1),
             }
@@ -59,9 +63,15 @@ impl Drop for Guard {
 }
 
 /// Waits for the end of the process that this one is a copy of, and of the sandbox.
-fn wait(snapshot: &Snapshot, mut ended: PipeReader, sandbox: Option<BorrowedFd<'_>>) -> ! {
+fn wait(
+    snapshot: &Snapshot,
+    mut ended: PipeReader,
+    sandbox: Option<BorrowedFd<'_>>,
+    records: &[RawFd],
+) -> ! {
     let sandbox = sandbox.and_then(|sandbox| sandbox.try_clone_to_owned().ok());
-    leave(&[Some(ended.as_raw_fd()), sandbox.as_ref().map(AsRawFd::as_raw_fd)]);
+    let own = [Some(ended.as_raw_fd()), sandbox.as_ref().map(AsRawFd::as_raw_fd)];
+    leave(own.into_iter().flatten().chain(records.iter().copied()));
     let said = loop {
         match ended.read(&mut [0]) {
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -82,13 +92,13 @@ fn wait(snapshot: &Snapshot, mut ended: PipeReader, sandbox: Option<BorrowedFd<'
 
 /// Gives up what was inherited and others may wait for: streams, locks, the folder, but not `kept`.
 #[expect(unsafe_code, reason = "no safe form of these calls exists")]
-fn leave(kept: &[Option<libc::c_int>]) {
+fn leave(kept: impl Iterator<Item = RawFd>) {
     for signal in SIGNALS {
         // SAFETY: it replaces a handler by none.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     let _ = chdir("/");
-    let mut kept: Vec<u32> = kept.iter().flatten().filter_map(|fd| (*fd).try_into().ok()).collect();
+    let mut kept: Vec<u32> = kept.filter_map(|fd| fd.try_into().ok()).collect();
     if let Ok(nothing) = File::options().read(true).write(true).open("/dev/null") {
         let _ = dup2_stdin(&nothing);
         let _ = dup2_stdout(&nothing);

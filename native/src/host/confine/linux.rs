@@ -1,6 +1,7 @@
 //! Chooses the mechanism on Linux and its parts.
 
 use std::io;
+use std::os::fd::RawFd;
 use std::process::Command as OsCommand;
 
 use onloop_core::effect::{Confinement, Failure, Mechanism, Network, ProcessStatus};
@@ -29,10 +30,12 @@ pub(in crate::host) struct Confined {
     restrictions: Option<Restrictions>,
 }
 
-/// Confines `command`, which must start with the returned [`Restrictions`].
+/// Confines `command`, which must start with the returned [`Restrictions`]. What repairs after a kill keeps
+/// the locks `records` until it has.
 pub(in crate::host) fn confine(
     command: OsCommand,
     confinement: &Confinement,
+    records: &[RawFd],
 ) -> Result<(OsCommand, Confined), Failure> {
     let paths = ConfinedPaths::of(confinement);
     let network = &confinement.network;
@@ -67,7 +70,8 @@ pub(in crate::host) fn confine(
                 rules,
                 filter,
             };
-            let guard = Guard::start(&snapshot, Some(status.as_fd())).map_err(unguarded)?;
+            let guard =
+                Guard::start(&snapshot, Some(status.as_fd()), records).map_err(unguarded)?;
             let confined = Confined {
                 mechanism: Mechanism::Bubblewrap,
                 status: Some(status),
@@ -93,7 +97,7 @@ pub(in crate::host) fn confine(
                 rules,
                 filter,
             };
-            let guard = Guard::start(&snapshot, None).map_err(unguarded)?;
+            let guard = Guard::start(&snapshot, None, records).map_err(unguarded)?;
             let confined = Confined {
                 mechanism: Mechanism::Landlock,
                 status: None,

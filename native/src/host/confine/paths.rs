@@ -125,6 +125,12 @@ impl ConfinedPaths {
         self.there.iter().rfind(above).map_or(Reach::Read, |rule| rule.reach)
     }
 
+    /// The paths that are writable.
+    pub(super) fn written(&self) -> impl Iterator<Item = &Path> {
+        let written = self.there.iter().filter(|rule| rule.reach == Reach::Write);
+        written.map(|rule| rule.path.as_path())
+    }
+
     /// Returns the read-only paths in writable folders, and scratch folders in other scratch folders:
     /// a mechanism without mounts makes them writable.
     pub(super) fn read_only(&self) -> impl Iterator<Item = &ConfinedPath> {

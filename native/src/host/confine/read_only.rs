@@ -7,8 +7,8 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use onloop_core::effect::{Failure, FailureKind, Reach};
-use onloop_core::permission::paths::pattern_matches_any;
+use onloop_core::effect::{Failure, FailureKind};
+use onloop_core::permission::paths::{configures_agents, pattern_matches_any};
 
 use super::impossible;
 use super::paths::ConfinedPaths;
@@ -23,7 +23,8 @@ const LIMIT_FILES: usize = 4_000;
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     before: Vec<(PathBuf, Content)>,
-    /// Files of git that a mount protects, until a program outside puts another one in their place.
+    /// Files of git, and those that decide about agents, which a mount protects until a program outside puts
+    /// another one in their place.
     mounted: Vec<(PathBuf, u64, Content)>,
     /// Writable folders above them that were missing or no links. A link in place of one would lead to what
     /// the program, or another one later, writes elsewhere.
@@ -63,7 +64,13 @@ impl Snapshot {
     /// Paths that no mechanism protects: missing paths and links.
     pub(super) fn unprotected(paths: &ConfinedPaths) -> Result<Snapshot, Failure> {
         let mut snapshot = Snapshot::of(paths, paths.unprotected.iter())?;
-        let files = paths.read_only().filter(|rule| !rule.is_folder && aside(&rule.path).is_some());
+        let written: Vec<&Path> = paths.written().collect();
+        let decides = |path: &Path| {
+            let inside = written.iter().filter_map(|folder| path.strip_prefix(folder).ok());
+            let mut inside = inside.filter_map(Path::to_str);
+            path.parent().is_some_and(is_git) || inside.any(configures_agents)
+        };
+        let files = paths.read_only().filter(|rule| !rule.is_folder && decides(&rule.path));
         for path in files.map(|rule| &rule.path) {
             let Ok(metadata) = path.symlink_metadata() else { continue };
             if let Ok(content) = content(path, &[], &mut Budget::default()) {
@@ -83,8 +90,7 @@ impl Snapshot {
         rules: &ConfinedPaths,
         paths: impl Iterator<Item = &'p PathBuf>,
     ) -> Result<Snapshot, Failure> {
-        let written = rules.there.iter().filter(|rule| rule.reach == Reach::Write);
-        let free: Vec<PathBuf> = written.map(|rule| rule.path.clone()).collect();
+        let free: Vec<PathBuf> = rules.written().map(Path::to_owned).collect();
         let mut budget = Budget::default();
         let (mut before, mut plain) = (Vec::new(), BTreeSet::new());
         let mut keep_plain = |folder: &Path| {
@@ -165,13 +171,10 @@ impl Snapshot {
                     failure::of_path(&error, what, &shown)
                 })
             });
-            // Nothing is kept of what the program has only removed.
-            let kept = aside(path).filter(|_| now != Content::Nothing);
             match undone {
-                Ok(()) => changed.push(match kept {
-                    Some(kept) => format!("{shown}`, which is now at `{}", kept.display()),
-                    None => shown,
-                }),
+                // Nothing is kept of what the program has only removed.
+                Ok(()) if now == Content::Nothing => changed.push(shown),
+                Ok(()) => changed.push(with_kept(path, shown)),
                 Err(failure) => {
                     failed.get_or_insert(failure);
                 }
@@ -180,8 +183,8 @@ impl Snapshot {
         for (folder, (patterns, before)) in &self.names {
             for path in named_like(folder, patterns).difference(before) {
                 let shown = path.display().to_string();
-                match remove(path) {
-                    Ok(()) => changed.push(shown),
+                match clear(path) {
+                    Ok(()) => changed.push(with_kept(path, shown)),
                     Err(error) => {
                         failed.get_or_insert(failure::of_path(&error, "remove", &shown));
                     }
@@ -360,13 +363,43 @@ fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Where something in a folder of git is kept that is removed: it may be of another program that ran
-/// meanwhile, such as a rebase that stopped. Git looks for nothing there.
+/// Where something is kept that is removed: it may be of another program that ran meanwhile, such as a rebase
+/// that stopped, or of a person. Git looks for nothing there. `None`: there is no folder of git.
 fn aside(path: &Path) -> Option<PathBuf> {
     let folder = path.parent()?;
+    let git = match is_git(folder) {
+        true => folder.to_owned(),
+        false => {
+            // The program may have made one, but not further up.
+            let above: Vec<&Path> = folder.ancestors().collect();
+            above.iter().rev().find_map(|above| folder_of_git(above.join(".git")))?
+        }
+    };
+    Some(git.join("onloop-removed").join(path.file_name()?))
+}
+
+fn is_git(folder: &Path) -> bool {
     let has = |name| folder.join(name).symlink_metadata().is_ok();
-    let is_git = has("HEAD") && (has("objects") || has("commondir"));
-    is_git.then(|| folder.join("onloop-removed").join(path.file_name().unwrap_or_default()))
+    has("HEAD") && (has("objects") || has("commondir"))
+}
+
+/// The folder of git at `.git`, or that of a linked worktree, which says the same.
+fn folder_of_git(path: PathBuf) -> Option<PathBuf> {
+    if is_real_folder(&path) {
+        return is_git(&path).then_some(path);
+    }
+    let text = fs::read_to_string(&path).ok()?;
+    let folder = path.with_file_name(text.strip_prefix("gitdir: ")?.trim_end());
+    let back = fs::read_to_string(folder.join("gitdir")).ok()?;
+    (is_git(&folder) && Path::new(back.trim_end()) == path).then_some(folder)
+}
+
+/// What was put back, and where the other one is kept.
+fn with_kept(path: &Path, shown: String) -> String {
+    match aside(path).filter(|kept| kept.symlink_metadata().is_ok()) {
+        Some(kept) => format!("{shown}`, which is now at `{}", kept.display()),
+        None => shown,
+    }
 }
 
 /// Removes a path, or moves it [`aside`].
@@ -379,7 +412,8 @@ fn clear(path: &Path) -> io::Result<()> {
         fs::create_dir(folder)?;
     }
     remove(&aside)?;
-    fs::rename(path, &aside)
+    // It may be on another disk.
+    fs::rename(path, &aside).or_else(|_| remove(path))
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -392,6 +426,7 @@ fn remove(path: &Path) -> io::Result<()> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use onloop_core::effect::Reach;
     use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
     use super::super::paths::ConfinedPath;
@@ -468,6 +503,57 @@ mod tests {
         assert_eq!(fs::read_to_string(&config).unwrap(), "old");
         let kept = fs::read_to_string(top.path().join("onloop-removed/config"));
         assert_eq!(kept.unwrap(), "replaced");
+    }
+
+    #[test]
+    fn what_a_person_makes_meanwhile_is_kept_in_the_folder_of_git() {
+        let top = tempfile::tempdir().unwrap();
+        let git = top.path().join(".git");
+        for name in ["objects", "../.vscode"] {
+            fs::create_dir_all(git.join(name)).unwrap();
+        }
+        fs::write(git.join("HEAD"), "").unwrap();
+        let rule = |path: PathBuf, reach, is_folder| ConfinedPath { path, reach, is_folder };
+        let (own, tasks) = (top.path().join(".mcp.json"), top.path().join(".vscode/tasks.json"));
+        let (rules, hooks) = (top.path().join(".agentize.local.yaml"), top.path().join(".envrc"));
+        for path in [&rules, &hooks] {
+            fs::write(path, "old").unwrap();
+        }
+        let paths = ConfinedPaths {
+            there: vec![
+                rule(top.path().into(), Reach::Write, true),
+                rule(rules.clone(), Reach::Read, false),
+                rule(hooks.clone(), Reach::Read, false),
+            ],
+            unprotected: vec![own.clone(), tasks.clone()],
+            without_new: BTreeMap::from([(top.path().into(), vec!["procfile*".to_owned()])]),
+            ..ConfinedPaths::default()
+        };
+        let snapshot = Snapshot::unprotected(&paths).unwrap();
+        // A repository that the program makes is no place for it.
+        for name in ["objects", "HEAD"] {
+            fs::create_dir_all(top.path().join(".vscode/.git").join(name)).unwrap();
+        }
+        let new = top.path().join("Procfile.dev");
+        for path in [&own, &tasks, &new] {
+            fs::write(path, "mine").unwrap();
+        }
+        // Other programs put another file in the place of these.
+        for path in [&rules, &hooks] {
+            fs::write(top.path().join("new"), "new").unwrap();
+            fs::rename(top.path().join("new"), path).unwrap();
+        }
+        let said = snapshot.repair().unwrap();
+        assert_eq!(said.iter().filter(|said| said.contains("/.git/onloop-removed/")).count(), 4);
+        for (name, content) in
+            [(".mcp.json", "mine"), ("tasks.json", "mine"), ("Procfile.dev", "mine")]
+        {
+            let kept = fs::read_to_string(git.join("onloop-removed").join(name));
+            assert_eq!(kept.unwrap(), content, "{name}");
+        }
+        assert!([&own, &tasks, &new].iter().all(|path| !path.exists()));
+        assert_eq!(fs::read_to_string(&rules).unwrap(), "old", "it decides about agents");
+        assert_eq!(fs::read_to_string(&hooks).unwrap(), "new");
     }
 
     #[test]

@@ -88,6 +88,7 @@ pub(in crate::host) struct Confined {
 pub(in crate::host) fn confine(
     command: OsCommand,
     confinement: &Confinement,
+    _records: &[std::os::fd::RawFd],
 ) -> Result<(OsCommand, Confined), Failure> {
     if confinement.only.is_some_and(|only| only != Mechanism::Seatbelt) {
         return Err(impossible("this is macOS, which has another mechanism"));

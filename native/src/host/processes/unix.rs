@@ -40,7 +40,8 @@ pub(super) fn start(processes: &OsProcesses, spec: &ProcessSpec) -> Result<Runni
     let (mut command, mut confined) = match &spec.confine {
         None => (command, None),
         Some(confinement) => {
-            let (command, confined) = confine::confine(command, confinement)?;
+            let records = processes.locks.of_records();
+            let (command, confined) = confine::confine(command, confinement, &records)?;
             (command, Some(confined))
         }
     };

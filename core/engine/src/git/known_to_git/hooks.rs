@@ -2,9 +2,10 @@
 
 use crate::git::links::{below_root, real_path};
 use crate::git::{checkout, hardened};
+use crate::sandbox::automation;
 use onloop_effect::{Failure, FileKind, Io, OptionalExt, is_within};
-use onloop_permission::Context;
 use onloop_permission::paths::{Link, Places};
+use onloop_permission::{Call, Context, classified_paths};
 use std::collections::BTreeSet;
 
 /// The hooks that git runs, by githooks(5) of git 2.51.
@@ -14,16 +15,24 @@ const HOOKS: &str = "applypatch-msg commit-msg fsmonitor-watchman p4-changelist 
     pre-commit pre-merge-commit pre-push pre-rebase pre-receive prepare-commit-msg proc-receive \
     push-to-checkout reference-transaction sendemail-validate update";
 
-/// Adds to `context` the files of the checkout that git runs as hooks. Whether there are any.
+/// Adds to `context` the files of the checkout that git runs as hooks, and those of a call to which names
+/// of files lead that run by themselves. Whether there are any.
 ///
 /// # Errors
 ///
 /// As [`files`].
-pub(super) async fn learn(io: &Io, context: &mut Context) -> Result<bool, Failure> {
-    if let Some(root) = context.places.root.clone() {
-        context.places.git_hooks.extend(files(io, &root).await?);
+pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> Result<bool, Failure> {
+    let Some(root) = context.places.root.clone() else { return Ok(false) };
+    context.places.git_hooks.extend(files(io, &root).await?);
+    let linked = automation::linked(io, &root).await;
+    let paths = if linked.is_empty() { BTreeSet::new() } else { classified_paths(call, context) };
+    for path in paths {
+        for (target, name) in linked.iter().filter(|(target, _)| is_within(&path, target)) {
+            let named = format!("{name}{}", path.strip_prefix(target.as_str()).unwrap_or_default());
+            context.places.links.insert(path.clone(), Link::To(named));
+        }
     }
-    Ok(!context.places.git_hooks.is_empty())
+    Ok(!context.places.git_hooks.is_empty() || !context.places.links.is_empty())
 }
 
 /// The folder of `core.hooksPath` where it lies in the checkout at `root`, files of the checkout that hooks
@@ -84,10 +93,14 @@ struct Configured {
     settings: BTreeSet<String>,
 }
 
-async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
+/// What git says about its settings: for each its origin, its name and its value. Without git, nothing.
+pub(super) async fn settings(io: &Io, root: &str) -> Result<String, Failure> {
     let words = ["config", "-z", "--show-origin", "--list"];
-    // Without git nothing runs hooks.
-    let said = hardened::text(io, root, &words).await.optional()?.unwrap_or_default();
+    Ok(hardened::text(io, root, &words).await.optional()?.unwrap_or_default())
+}
+
+async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
+    let said = settings(io, root).await?;
     let mut configured = Configured::default();
     let mut fields = said.split_terminator('\0');
     while let (Some(origin), Some(setting)) = (fields.next(), fields.next()) {

@@ -6,7 +6,7 @@ use crate::git::hardened;
 use changes::changes;
 use onloop_agents::confine::OF_AGENTS;
 use onloop_effect::{Failure, FailureKind, Io};
-use onloop_permission::{Context, Examined};
+use onloop_permission::{Context, Examined, is_protected_branch};
 use onloop_syntax::text;
 use std::collections::BTreeSet;
 use words::{is_told, is_unclear, operands, own_revisions};
@@ -102,7 +102,9 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     let takes = |name: &str| TAKES.into_iter().find(|(known, ..)| *known == name);
     commands.iter().find(|command| takes(&command.name).is_some())?;
     let root = context.places.root.as_deref().unwrap_or(&context.places.cwd);
-    let hooks = context.places.git_hooks.iter();
+    // Commits bring no programs that what follows in the line finds by its name.
+    let programs = if commands.len() > 1 { &context.places.program_folders[..] } else { &[] };
+    let hooks = context.places.git_hooks.iter().chain(programs);
     let hooks = hooks.filter_map(|path| path.strip_prefix(root)?.strip_prefix('/'));
     let hooks = hooks.chain(OF_AGENTS).map(str::to_lowercase);
     let place = Place { io, root, protected: hooks.collect() };
@@ -126,7 +128,8 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     match place.own(&running).await {
         Ok(path) => path.map(|path| {
             format!(
-                "it takes over a change of `{path}` in a commit that no remote is known to have"
+                "it takes over a change of `{path}` in a commit that no protected branch of a \
+                 remote is known to have"
             )
         }),
         Err(failure) => Some(format!("it is not known what it takes over: {failure}")),
@@ -345,12 +348,19 @@ impl Place<'_> {
         Ok(None)
     }
 
-    /// A file that hooks run in a commit that no branch of a remote is known to have.
+    /// A file that hooks run in a commit that no protected branch of a remote is known to have: to
+    /// others an agent pushes without a question.
     async fn own(&self, running: &Running) -> Result<Option<String>, Failure> {
         if running.paths.is_empty() {
             return Ok(None);
         }
-        let commits = running.commits.iter().map(String::as_str);
+        let refs = self.says(&["for-each-ref", "--format=%(refname)", "refs/remotes/"]).await?;
+        let is_protected = |name: &&str| {
+            let inside = name.strip_prefix("refs/remotes/").and_then(|name| name.split_once('/'));
+            inside.is_some_and(|(_, branch)| branch == "HEAD" || is_protected_branch(branch))
+        };
+        let known = ["--not"].into_iter().chain(refs.lines().filter(is_protected)).chain(["--not"]);
+        let commits = known.chain(running.commits.iter().map(String::as_str));
         let words: Vec<&str> = FILES_OF_COMMITS.into_iter().chain(commits).chain(["--"]).collect();
         let said = self.says(&words).await?;
         Ok(said.split('\0').find(|path| running.paths.contains(*path)).map(text::one_line))

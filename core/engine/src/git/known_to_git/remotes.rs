@@ -16,7 +16,7 @@ const PUSH_SETTINGS: &str = r"^(push\.(default|followtags)|remote\..*\.(push|mir
 const IN_PLACE: [&str; 4] = ["git add", "git commit", "git push", "git fetch"];
 /// The files that commits add or change, whatever settings say. What follows are the commits; a branch
 /// that is not there yet is left out.
-pub(super) const FILES_OF_COMMITS: [&str; 14] = [
+pub(super) const FILES_OF_COMMITS: [&str; 11] = [
     "log",
     "-c",
     "-z",
@@ -28,9 +28,6 @@ pub(super) const FILES_OF_COMMITS: [&str; 14] = [
     "--no-show-signature",
     "--diff-filter=d",
     "--ignore-missing",
-    "--not",
-    "--remotes",
-    "--not",
 ];
 /// Settings that say where a remote is.
 const REMOTE_URLS: &str = r"^remote\..*\.url$";
@@ -44,10 +41,7 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
     let reaches = |name: &String| REACH.contains(&name.as_str());
     let place = Place { io, folder: &context.places.cwd };
     let retargets = commands.iter().any(|command| RETARGET.contains(&command.name.as_str()));
-    let makes_folders = commands.iter().any(|command| {
-        let only_reads = command.class.is_some_and(Class::only_reads);
-        !only_reads && !IN_PLACE.contains(&command.name.as_str())
-    });
+    let makes_folders = commands.iter().any(may_make_files);
     for command in commands.iter().filter(|command| reaches(&command.name)) {
         let (_, verb) = command.name.split_once(' ').unwrap_or_default();
         let mut words = command.words.iter().skip_while(|word| *word != verb).skip(1);
@@ -103,11 +97,14 @@ pub(super) fn source(refspec: &str) -> &str {
     refspec.split(':').next().unwrap_or_default()
 }
 
+/// Whether a command may make files or folders in the checkout.
+pub(super) fn may_make_files(command: &Examined) -> bool {
+    !IN_PLACE.contains(&command.name.as_str()) && !command.class.is_some_and(Class::only_reads)
+}
+
 /// Whether a command may put other commits, or files of them, into what is pushed.
 fn may_bring_commits(command: &Examined) -> bool {
-    command.name.starts_with("git ")
-        && !IN_PLACE.contains(&command.name.as_str())
-        && !command.class.is_some_and(Class::only_reads)
+    command.name.starts_with("git ") && may_make_files(command)
 }
 
 /// What may be a revision in a word of git: all that there are if it is not known.
@@ -204,7 +201,8 @@ impl Place<'_> {
     /// A file with the name of a secret in a commit of `sources` that no branch of a remote is known to
     /// have.
     async fn secret(&self, sources: &[&str], context: &Context) -> Result<Option<String>, Failure> {
-        let words = FILES_OF_COMMITS.iter().chain(sources).copied().chain(["--"]);
+        let pushed = ["--not", "--remotes", "--not"];
+        let words = FILES_OF_COMMITS.iter().chain(&pushed).chain(sources).copied().chain(["--"]);
         let words: Vec<&str> = words.collect();
         let said = hardened::text(self.io, self.folder, &words).await?;
         let root = context.places.root.as_deref().unwrap_or(self.folder);

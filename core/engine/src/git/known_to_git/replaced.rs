@@ -1,9 +1,13 @@
 //! Programs that the search path finds in the checkout, where an agent may have written them, or that a
 //! file of the checkout leads elsewhere.
 
-use crate::sandbox::programs::is_in_any;
-use onloop_effect::Io;
-use onloop_permission::{Context, Ruling};
+use super::remotes::may_make_files;
+use super::{STARTS_GIT, hooks};
+use crate::git::links::below_root;
+use crate::sandbox::programs::OpenFolders;
+use onloop_effect::{Io, is_within};
+use onloop_permission::{Call, Context, Ruling, classified_paths};
+use std::collections::BTreeSet;
 
 /// Programs that others start by their name: `zcat` starts `gzip`, git starts `ssh`.
 const STARTED: &str = " awk base64 bash basename bzip2 cat compress cp cut date dirname env expr gawk gh \
@@ -16,7 +20,7 @@ const MOVE: [&str; 5] = ["cd", "pushd", "popd", "git", "env"];
 
 /// Adds to `context` the programs of a call that are files of the checkout. Whether there are
 /// any.
-pub(super) async fn learn(io: &Io, context: &mut Context, ruling: &Ruling) -> bool {
+pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context, ruling: &Ruling) -> bool {
     let root = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
     // Its settings, which a commit may bring, say where it sends a token.
     if ruling.commands.iter().any(|command| command.name.starts_with("npm"))
@@ -33,25 +37,85 @@ pub(super) async fn learn(io: &Io, context: &mut Context, ruling: &Ruling) -> bo
         context.replaced.extend(names.iter().map(|name| (*name).to_owned()));
         return true;
     }
-    let tops = [io.canonical_once(&root).await.unwrap_or_else(|_| root.clone()), root];
-    let mut folders = Vec::new();
+    let open = OpenFolders::around(io, &[&root]).await;
+    let (mut folders, mut led) = (Vec::new(), Vec::new());
     for entry in path.split(':') {
-        let entry = match entry {
+        let folder = match entry {
             "" => context.places.cwd.clone(),
             entry => context.places.absolute(entry),
         };
-        if is_in_any(io, &entry, &tops).await {
-            folders.push(entry);
+        if open.has(io, &folder).await {
+            folders.push(folder);
+            continue;
+        }
+        for name in &names {
+            if open.lead_from(io, &folder, &[*name]).await {
+                led.push((*name).to_owned());
+            }
         }
     }
-    for folder in folders {
-        let there = io.list(&folder).await.unwrap_or_default();
-        let may_start = there.iter().any(|name| is_started(name));
-        let is_there = |name: &&&str| may_start || there.iter().any(|it| it == **name);
-        context.replaced.extend(names.iter().filter(is_there).map(|name| (*name).to_owned()));
+    context.replaced.extend(led);
+    if writes_in(io, call, context, ruling, &folders).await {
+        context.replaced.extend(names.iter().map(|name| (*name).to_owned()));
+        return true;
     }
+    let mut there = BTreeSet::new();
+    for folder in &folders {
+        there.extend(io.list(folder).await.unwrap_or_default());
+    }
+    let may_start = there.iter().any(|name| is_started(name));
+    let is_there = |name: &&&str| may_start || there.contains(**name);
+    context.replaced.extend(names.iter().filter(is_there).map(|name| (*name).to_owned()));
+    let starts_git = || names.iter().any(|name| STARTS_GIT.contains(name));
+    if !may_start && !there.is_empty() && starts_git() && is_set(io, &root, &there).await {
+        context.replaced.extend(STARTS_GIT.map(str::to_owned));
+    }
+    context.places.program_folders = folders;
     !context.replaced.is_empty()
 }
+
+/// Whether a call may write programs in one of these folders, and start them.
+async fn writes_in(
+    io: &Io,
+    call: &Call,
+    context: &Context,
+    ruling: &Ruling,
+    folders: &[String],
+) -> bool {
+    if folders.is_empty() || !ruling.changes || ruling.commands.len() < 2 {
+        return false;
+    }
+    let root = context.places.root.clone().unwrap_or_default();
+    let roots = (io.canonical_once(&root).await.unwrap_or_else(|_| root.clone()), root);
+    let mut spelled = folders.to_vec();
+    for folder in folders {
+        spelled.extend(
+            io.canonical_once(folder).await.ok().map(|real| below_root(real, Some(&roots))),
+        );
+    }
+    let may_make = ruling.commands.iter().any(may_make_files);
+    classified_paths(call, context).iter().any(|path| {
+        let (inside, above): (bool, bool) = (
+            spelled.iter().any(|folder| is_within(path, folder)),
+            spelled.iter().any(|folder| is_within(folder, path)),
+        );
+        inside || above && may_make
+    })
+}
+
+/// Whether settings of git, or variables that say what it starts, name one of these programs.
+async fn is_set(io: &Io, root: &str, programs: &BTreeSet<String>) -> bool {
+    let Ok(settings) = hooks::settings(io, root).await else { return true };
+    let of_git = |name: &str| name.starts_with("GIT_") || VARIABLES.contains(&name);
+    let variables = io.env_all().iter().filter(|(name, _)| of_git(name));
+    let values = variables.map(|(_, value)| value.as_str()).chain(settings.split('\0'));
+    let is_of_name = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
+    let mut words = values.flat_map(|value| value.split(|c| !is_of_name(c)));
+    words.any(|word| programs.contains(word))
+}
+
+/// Variables beside those of git that name what it starts.
+const VARIABLES: [&str; 5] = ["EDITOR", "VISUAL", "PAGER", "BROWSER", "SSH_ASKPASS"];
 
 /// Whether other programs start this one by its name.
 fn is_started(name: &str) -> bool {

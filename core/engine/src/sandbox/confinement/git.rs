@@ -33,6 +33,8 @@ pub(super) fn keep(common: &str, own: &str, confinement: &mut Confinement) {
     confinement.may_read.extend(below(&format!("{common}/objects"), &OF_OBJECTS));
     for folder in BTreeSet::from([common, own]) {
         confinement.may_read.extend(below(folder, &RESUMED));
+        // What was removed from the checkout may hold secrets of a person.
+        confinement.hidden.push(format!("{folder}/onloop-removed"));
     }
 }
 

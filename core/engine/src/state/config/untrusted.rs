@@ -98,12 +98,12 @@ impl Loaded {
 /// always is.
 pub(super) async fn untrusted_origin(io: &Io, cwd: &str, path: &str) -> Option<UntrustedOrigin> {
     let folder = folder_of(path);
-    if homes(io).any(|home| home == folder) {
+    if running::may_have_made(io, path).await {
+        Some(UntrustedOrigin::ConfinedCommand)
+    } else if homes(io).any(|home| home == folder) {
         None
     } else if is_tracked(io, folder).await {
         Some(UntrustedOrigin::Repository)
-    } else if running::may_have_made(io, path).await {
-        Some(UntrustedOrigin::ConfinedCommand)
     } else {
         // What cannot be looked at gives nothing.
         let foreign = io.stat(path).await.map_or(true, |stat| stat.foreign);
