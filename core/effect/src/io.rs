@@ -7,7 +7,7 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -35,7 +35,7 @@ pub struct Io {
     /// The base of relative paths, if it is not the folder in which the program was started.
     folder: Option<Rc<str>>,
     /// `PATH` of its processes, if it is not that of the program.
-    path: Option<Rc<str>>,
+    path: Option<SearchPath>,
     /// What [`Io::canonical_once`] has found.
     canonical: Rc<RefCell<BTreeMap<String, String>>>,
 }
@@ -50,6 +50,21 @@ struct Heartbeat {
 impl std::fmt::Debug for Heartbeat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Heartbeat").field("every_ms", &self.every_ms).finish_non_exhaustive()
+    }
+}
+
+type FindPath = dyn Fn(Io) -> Pin<Box<dyn Future<Output = Option<String>>>>;
+
+/// `PATH` for processes, which is found out when the first one starts.
+#[derive(Clone)]
+struct SearchPath {
+    find: Rc<FindPath>,
+    found: Rc<OnceCell<Option<String>>>,
+}
+
+impl std::fmt::Debug for SearchPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SearchPath").field("found", &self.found).finish_non_exhaustive()
     }
 }
 
@@ -119,9 +134,14 @@ impl Io {
         Io { start: Rc::new(start), ..self.clone() }
     }
 
-    /// A handle whose processes are found by `path`, and find others by it.
-    pub fn with_path(&self, path: &str) -> Io {
-        Io { path: Some(path.into()), ..self.clone() }
+    /// A handle whose processes are found by the `PATH` that `find` returns, and find others by it. `find` is
+    /// called when the first one starts; `None`: `PATH` as it is.
+    pub fn with_search_path<F>(&self, find: impl Fn(Io) -> F + 'static) -> Io
+    where
+        F: Future<Output = Option<String>> + 'static,
+    {
+        let find = Rc::new(move |io| -> Pin<Box<dyn Future<Output = _>>> { Box::pin(find(io)) });
+        Io { path: Some(SearchPath { find, found: Rc::default() }), ..self.clone() }
     }
 
     /// A handle for a program in `folder`, which is absolute.

@@ -139,10 +139,10 @@ impl<'c> Judge<'c> {
 
     /// What was found, and every command that was looked at.
     pub(super) fn finish(mut self, in_shell: bool) -> (Option<Finding>, Vec<Examined>) {
-        let mentions_secret = self.conclude();
-        if in_shell && self.context.places.has_confined_command {
-            self.is_beside_confined();
+        if in_shell {
+            self.is_beside_others();
         }
+        let mentions_secret = self.conclude();
         let finding = self.worst.into_finding();
         let finding = finding.map(|found| {
             let containable = in_shell
@@ -160,14 +160,29 @@ impl<'c> Judge<'c> {
     }
 
     /// What runs beside a confined command is confined as well: files change between this decision and
-    /// their use. Our own program has no place in a sandbox, and looks at what it uses.
-    fn is_beside_confined(&mut self) {
-        let is_ours = |command: &Examined| command.name.split(' ').next() == Some("onloop");
-        let ours = self.commands.iter().filter(|command| is_ours(command)).count();
-        if ours < self.commands.len() {
-            let reason = "a confined command that still runs may change what it uses";
+    /// their use. Behind a command that waits, one may have begun. Our own program has no place in a sandbox,
+    /// and looks at what it uses; the commands of a forge wait for a server.
+    fn is_beside_others(&mut self) {
+        let is_beside = self.context.places.has_confined_command;
+        let behind = match (is_beside, self.seen.waited) {
+            (true, _) => 0,
+            (false, Some(waits)) => waits,
+            (false, None) if self.seen.background => 0,
+            (false, None) => return,
+        };
+        let is = |command: &Examined, name: &str| command.name.split(' ').next() == Some(name);
+        let others = self.commands.iter().skip(behind).filter(|command| {
+            let opens_nothing = command.class == Some(Class::Prints) || is(command, "gh");
+            !is(command, "onloop") && (is_beside || !opens_nothing)
+        });
+        if others.count() > 0 {
+            let reason = match is_beside {
+                true => "a confined command that still runs may change what it uses",
+                false => "what it uses behind a command that waits, or beside it, may change",
+            };
+            let ours = self.commands.iter().any(|command| is(command, "onloop"));
             let found = Finding::ask(Rule::HiddenCode, reason);
-            self.add(Finding { containable: ours == 0, ..found });
+            self.add(Finding { containable: !ours, ..found });
         }
     }
 

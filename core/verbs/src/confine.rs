@@ -28,7 +28,7 @@ pub struct ConfineArgs {
 /// `onloop confine`.
 pub(crate) async fn confine(io: &Io, args: &ConfineArgs) -> Result<Exit, CommandError> {
     let (cwd, network) = (io.start().cwd.as_str(), args.network.clone());
-    let own = programs::outside_of(io, &[cwd]).await;
+    let own = programs::outside_of(io, &[cwd]);
     let confined =
         Confined::prepare(&own, cwd, args.settings.as_deref(), network, args.with).await?;
     let spec = ProcessSpec {

@@ -95,7 +95,7 @@ pub(crate) async fn hook(io: &Io, args: &HookArgs) -> Result<Exit, CommandError>
     let start = io.start().cwd.as_str();
     let named = [cwd, project, io.env("CLAUDE_PROJECT_DIR")].into_iter().flatten();
     let folders: Vec<&str> = named.chain([start]).filter(|it| it.starts_with('/')).collect();
-    let io = &programs::outside_of(io, &folders).await;
+    let io = &programs::outside_of(io, &folders);
     let said = match read {
         Ok(input) if is_in_background(args, &input.event) => {
             return Ok(Box::pin(in_background(io, host, input, args)).await);

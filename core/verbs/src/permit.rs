@@ -52,7 +52,7 @@ pub struct TrustArgs {
 pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Result<Exit, CommandError> {
     let call = read_call(io, args).await;
     let call = call.map_err(|error| CommandError::usage(error.to_string()))?;
-    let io = &programs::outside_of(io, &[&io.start().cwd]).await;
+    let io = &programs::outside_of(io, &[&io.start().cwd]);
     let (mut context, mut notes) = configured(io).await?;
     let cwd = &io.start().cwd;
     let checkout = checkout::own(io, cwd).await;

@@ -1,6 +1,6 @@
 //! Process requests: to the end, with an announcement first, or line by line.
 
-use super::{Io, Redaction, answer, unexpected};
+use super::{Io, Redaction, SearchPath, answer, unexpected};
 use crate::request::*;
 use crate::{Failure, ProcessEnd, ProcessGroup, ProcessIdentity, ProcessSpec};
 
@@ -21,7 +21,7 @@ impl Io {
     /// [`Request::Process`], then [`Request::Wait`] until the process has ended. The output is
     /// without the values of secret environment variables.
     pub async fn process(&self, spec: ProcessSpec) -> Result<ProcessEnd, Failure> {
-        let spec = self.placed(spec);
+        let spec = self.placed(spec).await;
         let spec = ProcessSpec { announce: false, wake_after_ms: self.heartbeat_ms(), ..spec };
         let own_secrets = Redaction::new(&spec.env_set);
         self.follow_process(Request::Process(spec), &own_secrets).await
@@ -116,7 +116,7 @@ impl Io {
         quick_ms: u64,
         on_start: impl AsyncFnOnce(ProcessGroup, bool) -> Result<(), E>,
     ) -> Result<Option<ProcessEnd>, E> {
-        let spec = self.placed(spec);
+        let spec = self.placed(spec).await;
         let spec = ProcessSpec { announce: true, wake_after_ms: self.heartbeat_ms(), ..spec };
         match self.request(Request::Process(spec)).await? {
             Outcome::Started { group } => {
@@ -157,14 +157,23 @@ impl Io {
 
     /// Sets `PWD` to the program's folder. The inherited `PWD` names another folder unless a shell
     /// corrects it, and some programs trust it.
-    fn placed(&self, mut spec: ProcessSpec) -> ProcessSpec {
+    async fn placed(&self, mut spec: ProcessSpec) -> ProcessSpec {
         if spec.cwd.starts_with('/') {
             spec.env_set.entry("PWD".to_owned()).or_insert_with(|| spec.cwd.clone());
         }
-        if let Some(path) = &self.path {
-            spec.env_set.entry("PATH".to_owned()).or_insert_with(|| path.to_string());
+        if let Some(path) = self.search_path().await {
+            spec.env_set.entry("PATH".to_owned()).or_insert(path);
         }
         spec
+    }
+
+    async fn search_path(&self) -> Option<String> {
+        let SearchPath { find, found } = self.path.as_ref()?;
+        if found.get().is_none() {
+            let path = find(Io { path: None, ..self.clone() }).await;
+            let _ = found.set(path);
+        }
+        found.get().cloned().flatten()
     }
 
     fn heartbeat_ms(&self) -> Option<u64> {

@@ -122,7 +122,10 @@ impl Checkout {
         let own = format!("{}/.git", self.root);
         let common = match self.git_folder == own {
             true => own,
-            false => self.common_folder(io).await,
+            false => {
+                let common = self.common_folder(io).await;
+                io.canonical_once(&common).await.unwrap_or(common)
+            }
         };
         let linked = format!("{common}/worktrees");
         let mut found: Vec<String> =

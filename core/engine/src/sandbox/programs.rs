@@ -15,21 +15,27 @@ const SYSTEM: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
 /// A handle whose processes find no programs where commands of agents write that work in `folders`, nor
 /// by relative entries of `PATH`.
-pub async fn outside_of(io: &Io, folders: &[&str]) -> Io {
-    let Some(path) = io.env("PATH") else { return io.clone() };
+pub fn outside_of(io: &Io, folders: &[&str]) -> Io {
     // Other systems have no sandbox whose commands would write there.
     if !io.start().cwd.starts_with('/') {
         return io.clone();
     }
-    let open = OpenFolders::around(io, folders).await;
-    let mut kept = Vec::new();
-    for entry in path.split(':').filter(|entry| entry.starts_with('/')) {
-        if !open.has(io, entry).await && !open.lead_from(io, entry, &OF_HOOKS).await {
-            kept.push(entry);
+    let folders: Vec<String> = folders.iter().map(|folder| (*folder).to_owned()).collect();
+    io.with_search_path(move |io| {
+        let folders = folders.clone();
+        async move {
+            let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+            let open = OpenFolders::around(&io, &folders).await;
+            let path = io.env("PATH")?;
+            let mut kept = Vec::new();
+            for entry in path.split(':').filter(|entry| entry.starts_with('/')) {
+                if !open.has(&io, entry).await && !open.lead_from(&io, entry, &OF_HOOKS).await {
+                    kept.push(entry);
+                }
+            }
+            Some(kept.join(":")).filter(|kept| kept != path)
         }
-    }
-    let kept = kept.join(":");
-    if kept == path { io.clone() } else { io.with_path(&kept) }
+    })
 }
 
 /// Folders in which commands of agents may write.

@@ -143,7 +143,7 @@ async fn places(io: &Io, folder: &str) -> Vec<String> {
 }
 
 async fn real(io: &Io, path: &str) -> String {
-    io.canonical(path).await.unwrap_or_else(|_| path.to_owned())
+    io.canonical_once(path).await.unwrap_or_else(|_| path.to_owned())
 }
 
 /// A file in the folder that it is really in.

@@ -30,7 +30,9 @@ pub(crate) fn printf(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 
 /// sleep, and tail where it follows a file: what comes after it may find what others made meanwhile.
 pub(crate) fn waits(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    judge.seen.waited |= parsed.name == "sleep" || parsed.has(&["-f", "-F", "--follow", "--retry"]);
+    if parsed.name == "sleep" || parsed.has(&["-f", "-F", "--follow", "--retry"]) {
+        judge.seen.waited.get_or_insert(judge.commands.len());
+    }
 }
 
 /// The arguments without a `--` in front.

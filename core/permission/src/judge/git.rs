@@ -213,7 +213,9 @@ impl Judge<'_> {
             true => Some("may use what a confined command leaves that still runs"),
             // One may be started meanwhile.
             false if self.seen.background && is_git => Some("runs in the background"),
-            false if self.seen.waited && is_git => Some("runs after a command that waits"),
+            false if self.seen.waited.is_some() && is_git => {
+                Some("runs after a command that waits")
+            }
             false => None,
         };
         if let Some(what) = what {

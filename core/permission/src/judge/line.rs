@@ -32,8 +32,8 @@ pub(super) struct Seen {
     pub in_plain: bool,
     /// A part of the line, or all of it, runs beside what follows it.
     pub background: bool,
-    /// A command of it takes its time, and others may run meanwhile.
-    pub waited: bool,
+    /// The first command that takes its time, so that others may run meanwhile.
+    pub waited: Option<usize>,
     /// A part of the line may run again.
     pub repeats: bool,
     /// The commands of the line are not one list joined by `&&`.

@@ -120,12 +120,16 @@ fn git_beside_other_commands_is_contained() {
         ("bash -c 'git add a &'", &plain, true),
         ("setsid git status", &plain, true),
         ("ls & git status", &plain, true),
-        ("ls &", &plain, false),
+        ("ls &", &plain, true),
         ("nohup git status && git log", &plain, false),
         ("sleep 9; git commit -q -m x", &plain, true),
         ("timeout 9 tail -f a.log; git status", &plain, true),
         ("tail -n 3 a.log; git status; sleep 1", &plain, false),
         ("sleep 9 && gh pr checks", &plain, false),
+        ("sleep 9 && echo done", &plain, false),
+        ("sleep 9; cat notes.txt", &plain, true),
+        ("timeout 9 tail -f a.log", &plain, false),
+        ("cat notes.txt; sleep 9", &plain, false),
     ];
     for (line, context, held) in table {
         let call = Call::shell(line);

@@ -39,7 +39,8 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context, ruling: &
     }
     let open = OpenFolders::around(io, &[&root]).await;
     let (mut folders, mut led) = (Vec::new(), Vec::new());
-    for entry in path.split(':') {
+    let entries: BTreeSet<&str> = path.split(':').collect();
+    for entry in entries {
         let folder = match entry {
             "" => context.places.cwd.clone(),
             entry => context.places.absolute(entry),

@@ -1,6 +1,7 @@
 //! What of the homes of a machine a confined program sees and writes.
 
 use super::{ConfineError, real_path};
+use crate::sandbox::programs::OpenFolders;
 use onloop_agents::confine::{Caches, ToolFolder, tool_folders, without_credentials};
 use onloop_effect::{Io, is_within};
 use onloop_sessions::handsoff::config::Config;
@@ -73,10 +74,11 @@ impl HomeView {
         let gitconfig = git_configuration(io, home, &mut visible).await;
         visible.extend_from_slice(read.paths());
         programs.extend(environments(io, &programs, &homes).await);
+        let open = OpenFolders::around(io, &[checkout]).await;
         let mut linking = BTreeSet::new();
         for folder in &programs {
             // A confined program makes links where it writes.
-            if !is_within(&real_path(io, folder).await, checkout) {
+            if !open.has(io, folder).await {
                 linking.insert(folder);
             }
         }
