@@ -175,7 +175,9 @@ impl<'c> Judge<'c> {
             let opens_nothing = command.class == Some(Class::Prints) || is(command, "gh");
             !is(command, "onloop") && (is_beside || !opens_nothing)
         });
-        if others.count() > 0 {
+        // A line of redirections alone opens files as well.
+        let opens = is_beside && (self.seen.redirects || self.commands.is_empty());
+        if opens || others.count() > 0 {
             let reason = match is_beside {
                 true => "a confined command that still runs may change what it uses",
                 false => "what it uses behind a command that waits, or beside it, may change",
@@ -299,6 +301,7 @@ impl<'c> Judge<'c> {
 
     fn simple(&mut self, script: &ParsedShell, index: usize, variables: &Variables<'_>) {
         let simple = &script.commands[index];
+        self.seen.redirects |= !simple.redirections.is_empty();
         for redirection in &simple.redirections {
             self.redirection(script, redirection, variables, index);
         }

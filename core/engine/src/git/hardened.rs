@@ -57,11 +57,14 @@ pub(crate) async fn says_to_hook(
 ) -> Result<Vec<u8>, Failure> {
     let mut variables: Vec<(&str, String)> = Vec::new();
     variables.extend(common_folder(io, root).await?.map(|folder| ("GIT_COMMON_DIR", folder)));
+    let mut all = Vec::new();
     if running::is_any(io, root).await {
-        // No file of the checkout then names a program to run for others.
+        // No file that such a command may have made then names a program to run for others.
         variables.push(("GIT_ATTR_SOURCE", EMPTY_TREE.to_owned()));
+        all.extend(["-c", "core.attributesFile=/dev/null"]);
     }
-    says_with(io, root, variables, (words, input), limits::HOOK_GIT_TIMEOUT_MS).await
+    all.extend(words);
+    says_with(io, root, variables, (&all, input), limits::HOOK_GIT_TIMEOUT_MS).await
 }
 
 /// As [`says`], with an index file of its own.

@@ -38,8 +38,7 @@ pub async fn look(
         Ruling { decision: Decision::Ask, lasting: true, reason, ..ruling }
     };
     let folder = context.places.root.clone().unwrap_or_else(|| context.places.cwd.clone());
-    let is_line = !ruling.commands.is_empty();
-    if is_line && !context.confined && running::is_any(io, &folder).await {
+    if call.line().is_some() && !context.confined && running::is_any(io, &folder).await {
         context.places.has_confined_command = true;
         ruling = judge(call, context);
         let is_ours = |command: &Examined| command.name.starts_with("onloop");

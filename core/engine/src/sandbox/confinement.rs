@@ -20,6 +20,7 @@ use onloop_documents::ledger::sha256;
 use onloop_effect::{
     Confinement, Durability, Expect, Failure, Io, Mechanism, Network, NetworkName, ProcessSpec,
 };
+use std::collections::BTreeSet;
 use tools::FoundCaches;
 
 /// A confinement and the folder for temporary files that belongs to it.
@@ -122,7 +123,9 @@ impl Confined {
         confined.confinement.may_read.extend(linked.into_iter().map(|(target, _)| target));
         let mut places = vec![top.clone()];
         // What is written there about a session gives rights.
-        confined.confinement.others_write.extend(running::sessions_in(io, top));
+        for home in BTreeSet::from([top, &folder]) {
+            confined.confinement.others_write.extend(running::sessions_in(io, home, top));
+        }
         if let Some(checkout) = &checkout {
             let hooks = hooks::files(io, &checkout.root).await.map_err(ConfineError::Failed)?;
             confined.confinement.may_read.extend(hooks);

@@ -20,10 +20,16 @@ pub async fn forget(io: &Io, folder: &str, id: &str) {
     }
 }
 
+/// Whether the session `id` is remembered, whose file lies below `folder`.
+pub async fn is_known(io: &Io, folder: &str, id: &str) -> bool {
+    let Ok(home) = StateHome::of(io) else { return false };
+    let folder = io.canonical(folder).await.unwrap_or_else(|_| folder.to_owned());
+    io.stat(&home.session(&folder, id)).await.is_ok()
+}
+
 /// Forgets the same, and says whether it was known.
 pub async fn forget_known(io: &Io, folder: &str, id: &str) -> bool {
-    let Ok(home) = StateHome::of(io) else { return false };
-    let is_known = io.stat(&home.session(folder, id)).await.is_ok();
+    let is_known = is_known(io, folder, id).await;
     if is_known {
         forget(io, folder, id).await;
     }

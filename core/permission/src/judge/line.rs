@@ -32,6 +32,8 @@ pub(super) struct Seen {
     pub in_plain: bool,
     /// A part of the line, or all of it, runs beside what follows it.
     pub background: bool,
+    /// A command reads or writes files by redirections.
+    pub redirects: bool,
     /// The first command that takes its time, so that others may run meanwhile.
     pub waited: Option<usize>,
     /// A part of the line may run again.

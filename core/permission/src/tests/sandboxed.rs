@@ -104,6 +104,20 @@ fn builds_are_contained_where_the_host_can_confine() {
 }
 
 #[test]
+fn our_own_program_opens_nothing_beside_a_confined_command() {
+    let mut context = Context { confined: true, ..Context::new("/srv/repo") };
+    context.places.has_confined_command = true;
+    for (line, decision) in [
+        ("onloop lint", Decision::Allow),
+        ("onloop lint < notes.txt", Decision::Ask),
+        ("onloop list > log.txt", Decision::Ask),
+        ("onloop lint; cat notes.txt", Decision::Ask),
+    ] {
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
+
+#[test]
 fn git_beside_other_commands_is_contained() {
     let topic = || Some("topic".to_owned());
     let plain = Context { git_branch: topic(), ..Context::new("/srv/repo") };
@@ -115,6 +129,9 @@ fn git_beside_other_commands_is_contained() {
         ("ls", &beside, true),
         ("cat notes.txt && echo x >> log.txt", &beside, true),
         ("onloop lint", &beside, false),
+        ("> log.txt", &beside, true),
+        ("A=$(<notes.txt)", &beside, true),
+        ("A=1", &beside, true),
         ("git status &", &plain, true),
         ("(sleep 9; git commit -q -m x) & ls", &plain, true),
         ("bash -c 'git add a &'", &plain, true),

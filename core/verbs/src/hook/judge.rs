@@ -6,13 +6,14 @@ use onloop_documents::session::RememberedAnswer;
 use onloop_engine::approval::pending::{self, Deferred, WaitedFor};
 use onloop_engine::approval::{self, Escalation, Resolution};
 use onloop_engine::session::files::Sessions;
+use onloop_engine::state::session_places;
 use onloop_engine::{git::known_to_git, git::links, session::workspace};
 use onloop_permission::{
     Call, CallingSession, Context, Decision, Rule, Ruling, decide, is_left_to_opencode,
 };
 use onloop_sessions::handsoff::approval::message;
 use onloop_sessions::handsoff::approval::{ApprovalChoice, ApprovalStage, Approver};
-use onloop_sessions::handsoff::{Session, SessionState, digest, transcript};
+use onloop_sessions::handsoff::{Session, SessionId, SessionState, digest, transcript};
 use onloop_sessions::hooks::{HookAnswer, Host, PermissionMode};
 use onloop_syntax::limits;
 use serde_json::Value;
@@ -348,13 +349,25 @@ async fn context(hook_context: &HookContext) -> Context {
     }
     // A session that cannot be read has no rights of a workflow.
     match sessions.load(id).await {
-        Ok(Some(session)) if matches!(session.state, SessionState::Open(_)) => {
+        Ok(Some(session))
+            if matches!(session.state, SessionState::Open(_))
+                && is_own(hook_context, &sessions, id).await =>
+        {
             show_life(hook_context, &sessions, &session).await;
             let workflow = session.workflow.clone();
             context.with_session(Some(CallingSession { id: id.to_string(), workflow }))
         }
         Ok(_) | Err(_) => context,
     }
+}
+
+/// Whether hooks have written the session: a confined command can write one, but not in the top folder of
+/// the project, and not in the state home.
+async fn is_own(hook_context: &HookContext, sessions: &Sessions, id: &SessionId) -> bool {
+    let io = &hook_context.io;
+    sessions.home() == hook_context.project
+        || io.start().agentize_home().as_deref() == Some(sessions.home())
+        || session_places::is_known(io, sessions.home(), id.as_str()).await
 }
 
 /// A session whose tools are called is alive, however long its agent does not stop. It is written

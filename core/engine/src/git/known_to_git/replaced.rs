@@ -86,6 +86,10 @@ async fn writes_in(
     if folders.is_empty() || !ruling.changes || ruling.commands.len() < 2 {
         return false;
     }
+    // What it brings is not known before.
+    if ruling.commands.iter().any(|command| command.name == "git pull") {
+        return true;
+    }
     let root = context.places.root.clone().unwrap_or_default();
     let roots = (io.canonical_once(&root).await.unwrap_or_else(|_| root.clone()), root);
     let mut spelled = folders.to_vec();
