@@ -521,6 +521,7 @@ fn a_line_starts_no_program_unconfined_that_it_has_made_itself() {
         "cd bin; echo x > nl; nl x",
         "cp -r /usr/share/x/. . && nl README.md",
         "echo x | tee bin/nl; nl README.md",
+        "git pull -q && date",
         "git merge -q evil && nl README.md",
         "git checkout -q evil -- . && nl README.md",
         "git switch -q evil; nl README.md",

@@ -61,6 +61,29 @@ fn with_nest() -> Workspace {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn a_session_that_no_hook_has_written_gives_no_rights() {
+    let project = Workspace::git();
+    let session = r#"{"session_id":"s1","workflow":"ultra-planner","state":"initial","continuation_count":0}"#;
+    project.write("sub/a", "a\n");
+    let line = "gh issue edit 3 --body x";
+    project.write("sub/.tmp/hooked-sessions/s1.json", session);
+    assert!(!runs(&project, "sub", Some("."), line));
+    // A confined command cannot write the one that counts.
+    let said = decided(&project, ".", None, "python3 forge.py");
+    let confined = said["updatedInput"]["command"].as_str().unwrap().to_owned();
+    project.write(
+        "forge.py",
+        "import shutil\nshutil.copy('sub/.tmp/hooked-sessions/s1.json', '.tmp/hooked-sessions')\n",
+    );
+    assert_ne!(project.shell(&confined).exit, Some(0));
+    assert!(!runs(&project, ".", Some("."), line));
+    assert_eq!(project.git_says(&["status", "--porcelain", ".tmp"]), "");
+    project.write(".tmp/hooked-sessions/s1.json", session);
+    assert!(runs(&project, ".", Some("."), line), "it is the file that gives them");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn programs_of_the_main_checkout_are_not_started_in_a_worktree() {
     let project = Workspace::git();
     project.write("README.md", "x\n");

@@ -365,7 +365,9 @@ async fn context(hook_context: &HookContext) -> Context {
 /// the project, and not in the state home.
 async fn is_own(hook_context: &HookContext, sessions: &Sessions, id: &SessionId) -> bool {
     let io = &hook_context.io;
-    sessions.home() == hook_context.project
+    let project = io.canonical_once(&hook_context.project).await;
+    project.is_ok_and(|project| project == sessions.home())
+        || sessions.home() == hook_context.project
         || io.start().agentize_home().as_deref() == Some(sessions.home())
         || session_places::is_known(io, sessions.home(), id.as_str()).await
 }

@@ -23,7 +23,7 @@ const LIMIT_FILES: usize = 4_000;
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     before: Vec<(PathBuf, Content)>,
-    /// Files of git, and those that decide about agents, which a mount protects until a program outside puts
+    /// Files and folders of git, and those that decide about agents, which a mount protects until a program outside puts
     /// another one in their place.
     mounted: Vec<(PathBuf, u64, Content)>,
     /// Writable folders above them that were missing or no links. A link in place of one would lead to what
@@ -70,8 +70,8 @@ impl Snapshot {
             let mut inside = inside.filter_map(Path::to_str);
             path.parent().is_some_and(is_git) || inside.any(configures_agents)
         };
-        let files = paths.read_only().filter(|rule| !rule.is_folder && decides(&rule.path));
-        for path in files.map(|rule| &rule.path) {
+        let mounted = paths.read_only().filter(|rule| decides(&rule.path));
+        for path in mounted.map(|rule| &rule.path) {
             let Ok(metadata) = path.symlink_metadata() else { continue };
             if let Ok(content) = content(path, &[], &mut Budget::default()) {
                 snapshot.mounted.push((path.clone(), metadata.ino(), content));
@@ -151,6 +151,7 @@ impl Snapshot {
                 }
             }
         }
+        // Another program may have removed it.
         let is_another = |path: &Path, inode: u64| {
             path.symlink_metadata().is_ok_and(|metadata| metadata.ino() != inode)
         };
@@ -326,7 +327,7 @@ fn restore(path: &Path, before: &Content, free: &[PathBuf]) -> io::Result<()> {
         for entry in fs::read_dir(path)? {
             let path = entry?.path();
             if !entries.contains_key(&path) && !free.contains(&path) {
-                remove(&path)?;
+                clear(&path)?;
             }
         }
         for (path, before) in entries {
@@ -516,7 +517,12 @@ mod tests {
         let rule = |path: PathBuf, reach, is_folder| ConfinedPath { path, reach, is_folder };
         let (own, tasks) = (top.path().join(".mcp.json"), top.path().join(".vscode/tasks.json"));
         let (rules, hooks) = (top.path().join(".agentize.local.yaml"), top.path().join(".envrc"));
-        for path in [&rules, &hooks] {
+        let (agents, other) = (top.path().join(".claude"), top.path().join("other"));
+        for folder in [&agents, &other] {
+            fs::create_dir(folder).unwrap();
+        }
+        let settings = agents.join("settings.json");
+        for path in [&rules, &hooks, &settings] {
             fs::write(path, "old").unwrap();
         }
         let paths = ConfinedPaths {
@@ -524,6 +530,7 @@ mod tests {
                 rule(top.path().into(), Reach::Write, true),
                 rule(rules.clone(), Reach::Read, false),
                 rule(hooks.clone(), Reach::Read, false),
+                rule(agents.clone(), Reach::Read, true),
             ],
             unprotected: vec![own.clone(), tasks.clone()],
             without_new: BTreeMap::from([(top.path().into(), vec!["procfile*".to_owned()])]),
@@ -543,6 +550,11 @@ mod tests {
             fs::write(top.path().join("new"), "new").unwrap();
             fs::rename(top.path().join("new"), path).unwrap();
         }
+        fs::remove_dir(&other).unwrap();
+        fs::rename(&agents, &other).unwrap();
+        fs::create_dir(&agents).unwrap();
+        fs::write(&settings, "new").unwrap();
+        fs::write(agents.join("more"), "new").unwrap();
         let said = snapshot.repair().unwrap();
         assert_eq!(said.iter().filter(|said| said.contains("/.git/onloop-removed/")).count(), 4);
         for (name, content) in
@@ -552,7 +564,10 @@ mod tests {
             assert_eq!(kept.unwrap(), content, "{name}");
         }
         assert!([&own, &tasks, &new].iter().all(|path| !path.exists()));
-        assert_eq!(fs::read_to_string(&rules).unwrap(), "old", "it decides about agents");
+        for path in [&rules, &settings] {
+            assert_eq!(fs::read_to_string(path).unwrap(), "old", "it decides about agents");
+        }
+        assert!(!agents.join("more").exists() && git.join("onloop-removed/more").exists());
         assert_eq!(fs::read_to_string(&hooks).unwrap(), "new");
     }
 
