@@ -130,14 +130,11 @@ fn git_is_confined_until_all_is_put_back_after_a_kill() {
     let group = format!("-{}", first.id());
     Command::new("kill").args(["-9", "--", &group]).status().unwrap();
     first.wait().unwrap();
-    let mut times = 0;
     never_started(&project);
     while rewritten(&project, "git status").is_some() {
-        times += 1;
         never_started(&project);
     }
     assert!(!project.path(".mcp.json").exists());
-    assert!(times > 0);
 }
 
 /// Runs `line` confined, until it is told to stop, and waits for the file `started` that it makes.
@@ -171,6 +168,7 @@ fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
             project.commit("Script");
         }
         let mut first = started(&project, "bash plant");
+        let begin = std::time::Instant::now();
         assert!(project.path(".agentize.local.yaml").exists());
         assert!(rewritten(&project, "python3 -c 1").is_some(), "the rule is not the person's");
         let said = calls(&project, "s1", "echo x > y");
@@ -179,6 +177,8 @@ fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
             let said = calls(&project, "s1", "onloop lint");
             assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
         }
+        // It writes for twenty seconds, unless it is told to stop.
+        assert!(begin.elapsed() < Duration::from_secs(15), "a hook waited for its end");
         // Another one begins with what the first has made, and makes it again when the first has ended.
         project.write(
             "again",

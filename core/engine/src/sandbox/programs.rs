@@ -29,7 +29,10 @@ pub fn outside_of(io: &Io, folders: &[&str]) -> Io {
             let path = io.env("PATH")?;
             let mut kept = Vec::new();
             for entry in path.split(':').filter(|entry| entry.starts_with('/')) {
-                if !open.has(&io, entry).await && !open.lead_from(&io, entry, &OF_HOOKS).await {
+                let is_of_hook = |name: &str| OF_HOOKS.contains(&name);
+                if !open.has(&io, entry).await
+                    && open.led_from(&io, entry, is_of_hook).await.is_empty()
+                {
                     kept.push(entry);
                 }
             }
@@ -77,18 +80,23 @@ impl OpenFolders {
         }
     }
 
-    /// Whether links in a folder of `PATH` that are called as one of `programs` lead there, or nowhere.
-    pub(crate) async fn lead_from(&self, io: &Io, folder: &str, programs: &[&str]) -> bool {
+    /// Names of links in a folder of `PATH` that lead there, among those that are `wanted`.
+    pub(crate) async fn led_from(
+        &self,
+        io: &Io,
+        folder: &str,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Vec<String> {
+        let mut led = Vec::new();
         if SYSTEM.contains(&folder) {
-            return false;
+            return led;
         }
-        for program in programs {
-            let path = format!("{}/{program}", folder.trim_end_matches('/'));
-            let is_link = io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link);
-            if is_link && (io.canonical(&path).await.is_err() || self.has(io, &path).await) {
-                return true;
+        for name in io.list(folder).await.unwrap_or_default() {
+            let path = format!("{}/{name}", folder.trim_end_matches('/'));
+            if wanted(&name) && io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link) {
+                led.extend(self.has(io, &path).await.then_some(name));
             }
         }
-        false
+        led
     }
 }

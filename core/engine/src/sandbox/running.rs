@@ -99,7 +99,7 @@ pub(super) fn alternates_of(common: &str) -> String {
 /// Those of the state home: the command could not be recorded either.
 pub async fn announce(io: &Io, folder: &str) -> Result<(), Failure> {
     let places = places(io, folder).await;
-    if let Some(sessions) = sessions_in(io, &places[0], &places[0]) {
+    if let Some(sessions) = sessions_in(io, &places[0], &places[0]).await {
         make_folder(io, &sessions).await;
         let ignore = sessions.replace("/hooked-sessions", "/.gitignore");
         // Where it cannot be written, git shows the folder.
@@ -110,9 +110,9 @@ pub async fn announce(io: &Io, folder: &str) -> Result<(), Failure> {
 }
 
 /// The folder of what hooks write about sessions in `home`, where it is below `top`.
-pub(super) fn sessions_in(io: &Io, home: &str, top: &str) -> Option<String> {
+pub(super) async fn sessions_in(io: &Io, home: &str, top: &str) -> Option<String> {
     let home = Places::new(home).absolute(io.start().agentize_home().as_deref().unwrap_or("."));
-    let folder = format!("{}/.tmp/hooked-sessions", home.trim_end_matches('/'));
+    let folder = format!("{}/.tmp/hooked-sessions", real(io, &home).await.trim_end_matches('/'));
     is_within(&folder, top).then_some(folder)
 }
 

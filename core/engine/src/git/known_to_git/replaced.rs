@@ -38,7 +38,7 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context, ruling: &
         return true;
     }
     let open = OpenFolders::around(io, &[&root]).await;
-    let (mut folders, mut led) = (Vec::new(), Vec::new());
+    let (mut folders, mut there) = (Vec::new(), BTreeSet::new());
     let entries: BTreeSet<&str> = path.split(':').collect();
     for entry in entries {
         let folder = match entry {
@@ -49,18 +49,13 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context, ruling: &
             folders.push(folder);
             continue;
         }
-        for name in &names {
-            if open.lead_from(io, &folder, &[*name]).await {
-                led.push((*name).to_owned());
-            }
-        }
+        let is_used = |name: &str| names.contains(&name) || is_started(name);
+        there.extend(open.led_from(io, &folder, is_used).await);
     }
-    context.replaced.extend(led);
     if writes_in(io, call, context, ruling, &folders).await {
         context.replaced.extend(names.iter().map(|name| (*name).to_owned()));
         return true;
     }
-    let mut there = BTreeSet::new();
     for folder in &folders {
         there.extend(io.list(folder).await.unwrap_or_default());
     }
