@@ -37,8 +37,8 @@ fn real_folders(path: &OsStr) -> OsString {
     let real = |folder: PathBuf| folder.canonicalize().unwrap_or(folder);
     let mut folders: Vec<PathBuf> = env::split_paths(path).map(real).collect();
     let git = folders.iter().find_map(|folder| folder.join("git").canonicalize().ok());
-    let is_installed = |git: PathBuf| INSTALLED.iter().any(|folder| git.starts_with(folder));
-    if !git.is_some_and(is_installed) && Path::new("/usr/bin/git").is_file() {
+    let is_elsewhere = |git: PathBuf| !INSTALLED.iter().any(|folder| git.starts_with(folder));
+    if git.is_some_and(is_elsewhere) && Path::new("/usr/bin/git").is_file() {
         folders.insert(0, "/usr/bin".into());
     }
     env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
