@@ -163,6 +163,7 @@ fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
              [ ! -d .git ] || echo . > .git/commondir\n\
              touch started; for i in $(seq 400); do [ -e stop ] || sleep 0.05; done\n",
         );
+        project.write(".github/workflows/ci.yml", "old\n");
         let has_git = project.path(".git").exists();
         if has_git {
             project.commit("Script");
@@ -179,6 +180,9 @@ fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
         }
         // It writes for twenty seconds, unless it is told to stop.
         assert!(begin.elapsed() < Duration::from_secs(15), "a hook waited for its end");
+        // A person goes on meanwhile, and switches branches.
+        project.write("new", "new\n");
+        std::fs::rename(project.path("new"), project.path(".github/workflows/ci.yml")).unwrap();
         // Another one begins with what the first has made, and makes it again when the first has ended.
         project.write(
             "again",
@@ -192,6 +196,7 @@ fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
         for name in [".agentize.local.yaml", ".npmrc", ".git/commondir"] {
             assert!(!project.path(name).exists(), "{name}");
         }
+        assert_eq!(project.read(".github/workflows/ci.yml"), "new\n");
     }
 }
 

@@ -14,6 +14,11 @@ pub(super) struct Claim {
 }
 
 impl Claim {
+    /// Whether `path` was there before, whatever is in it now.
+    pub(super) fn has_kept(&self, path: &str) -> bool {
+        self.kept.iter().any(|kept| kept.split_once(' ').is_some_and(|(_, kept)| kept == path))
+    }
+
     /// Whether the program that made it still runs, or what repairs in its place. What cannot be read
     /// counts.
     pub(super) async fn is_held(&self, io: &Io) -> bool {

@@ -41,11 +41,14 @@ pub(super) async fn begin(
         if !writes.iter().any(|folder| is_within(&file, folder)) {
             continue;
         }
-        let now = as_it_is(io, &file).await;
-        match others.iter().all(|other| now.as_ref().is_some_and(|now| other.kept.contains(now))) {
-            true => kept.extend(now),
+        let was_there = others.iter().all(|other| other.has_kept(&file));
+        match as_it_is(io, &file).await {
+            Some(now) if others.iter().all(|other| other.kept.contains(&now)) => kept.push(now),
+            // A person may have changed it, or one of the others behind a person.
+            Some(_) if was_there => kept.push(format!("{CHANGED} {file}")),
+            None if others.is_empty() => {}
             // Another one may make it before the host looks.
-            false => confinement.absent.push(path.clone()),
+            Some(_) | None => confinement.absent.push(path.clone()),
         }
     }
     leftovers::claim(io, temporary, &writes, &kept).await?;
@@ -54,6 +57,9 @@ pub(super) async fn begin(
     }
     Ok(())
 }
+
+/// Stands for the content of a file that may not be as it was before.
+const CHANGED: &str = "changed";
 
 /// What identifies a file or folder as it is; `None` where there is none. A file that a program outside has
 /// replaced meanwhile is written by a confined one.
