@@ -29,9 +29,8 @@ pub fn outside_of(io: &Io, folders: &[&str]) -> Io {
             let path = io.env("PATH")?;
             let mut kept = Vec::new();
             for entry in path.split(':').filter(|entry| entry.starts_with('/')) {
-                let is_of_hook = |name: &str| OF_HOOKS.contains(&name);
                 if !open.has(&io, entry).await
-                    && open.led_from(&io, entry, is_of_hook).await.is_empty()
+                    && open.led_from(&io, entry, &OF_HOOKS).await.is_empty()
                 {
                     kept.push(entry);
                 }
@@ -80,21 +79,17 @@ impl OpenFolders {
         }
     }
 
-    /// Names of links in a folder of `PATH` that lead there, among those that are `wanted`.
-    pub(crate) async fn led_from(
-        &self,
-        io: &Io,
-        folder: &str,
-        wanted: impl Fn(&str) -> bool,
-    ) -> Vec<String> {
+    /// Which of `programs` are links in a folder of `PATH` that lead there.
+    pub(crate) async fn led_from(&self, io: &Io, folder: &str, programs: &[&str]) -> Vec<String> {
         let mut led = Vec::new();
         if SYSTEM.contains(&folder) {
             return led;
         }
-        for name in io.list(folder).await.unwrap_or_default() {
-            let path = format!("{}/{name}", folder.trim_end_matches('/'));
-            if wanted(&name) && io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link) {
-                led.extend(self.has(io, &path).await.then_some(name));
+        for program in programs {
+            let path = format!("{}/{program}", folder.trim_end_matches('/'));
+            let is_link = io.stat(&path).await.is_ok_and(|stat| stat.kind == FileKind::Link);
+            if is_link && self.has(io, &path).await {
+                led.push((*program).to_owned());
             }
         }
         led

@@ -145,7 +145,12 @@ pub(crate) async fn is_any(io: &Io, folder: &str) -> bool {
 async fn places(io: &Io, folder: &str) -> Vec<String> {
     match checkout::own(io, folder).await {
         Some(checkout) => {
-            vec![real(io, &checkout.root).await, real(io, &checkout.git_folder).await]
+            let root = real(io, &checkout.root).await;
+            let git = match checkout.git_folder == format!("{}/.git", checkout.root) {
+                true => format!("{root}/.git"),
+                false => real(io, &checkout.git_folder).await,
+            };
+            vec![root, git]
         }
         None => vec![real(io, folder).await],
     }

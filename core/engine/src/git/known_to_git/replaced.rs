@@ -9,11 +9,74 @@ use onloop_effect::{Io, is_within};
 use onloop_permission::{Call, Context, Ruling, classified_paths};
 use std::collections::BTreeSet;
 
-/// Programs that others start by their name: `zcat` starts `gzip`, git starts `ssh`.
-const STARTED: &str = " awk base64 bash basename bzip2 cat compress cp cut date dirname env expr gawk gh \
-    git gpg gpg2 gpgsm grep groff gzip head id jq less locale ls lzma man more mv nano node npm nroff nvim perl \
-    pinentry ps readlink realpath rm scp sed sh sort ssh ssh-keygen stat stty tail tar test tput tr uname vi vim \
-    wc which xargs xz zcat zstd ";
+/// Programs that others start by their name, in order: `zcat` starts `gzip`, git starts `ssh`.
+const STARTED: [&str; 65] = [
+    "awk",
+    "base64",
+    "basename",
+    "bash",
+    "bzip2",
+    "cat",
+    "compress",
+    "cp",
+    "cut",
+    "date",
+    "dirname",
+    "env",
+    "expr",
+    "gawk",
+    "gh",
+    "git",
+    "gpg",
+    "gpg2",
+    "gpgsm",
+    "grep",
+    "groff",
+    "gzip",
+    "head",
+    "id",
+    "jq",
+    "less",
+    "locale",
+    "ls",
+    "lzma",
+    "man",
+    "more",
+    "mv",
+    "nano",
+    "node",
+    "npm",
+    "nroff",
+    "nvim",
+    "perl",
+    "pinentry",
+    "ps",
+    "readlink",
+    "realpath",
+    "rm",
+    "scp",
+    "sed",
+    "sh",
+    "sort",
+    "ssh",
+    "ssh-keygen",
+    "stat",
+    "stty",
+    "tail",
+    "tar",
+    "test",
+    "tput",
+    "tr",
+    "uname",
+    "vi",
+    "vim",
+    "wc",
+    "which",
+    "xargs",
+    "xz",
+    "zcat",
+    "zstd",
+];
 
 /// Programs that others run in another folder, or what follows.
 const MOVE: [&str; 5] = ["cd", "pushd", "popd", "git", "env"];
@@ -49,8 +112,7 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context, ruling: &
             folders.push(folder);
             continue;
         }
-        let is_used = |name: &str| names.contains(&name) || is_started(name);
-        there.extend(open.led_from(io, &folder, is_used).await);
+        there.extend(open.led_from(io, &folder, &names).await);
     }
     if writes_in(io, call, context, ruling, &folders).await {
         context.replaced.extend(names.iter().map(|name| (*name).to_owned()));
@@ -119,5 +181,13 @@ const VARIABLES: [&str; 5] = ["EDITOR", "VISUAL", "PAGER", "BROWSER", "SSH_ASKPA
 
 /// Whether other programs start this one by its name.
 fn is_started(name: &str) -> bool {
-    name.starts_with("git-") || STARTED.contains(&format!(" {name} "))
+    name.starts_with("git-") || STARTED.binary_search(&name).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn programs_are_found_in_their_order() {
+        assert!(super::STARTED.is_sorted());
+    }
 }
