@@ -8,7 +8,7 @@ use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
 
 use crate::files::answer;
-use crate::paths::is_utf8;
+use crate::paths::{ancestors, is_utf8, join};
 use crate::{CommandEnd, GitCommand, Slot, Step, StepReply, Surroundings};
 use crate::{known_failures, settings};
 
@@ -57,6 +57,11 @@ fn is_inherited(name: &str) -> bool {
     !name.starts_with("GIT_")
         || settings::INHERITED_VARIABLES.contains(&name)
         || settings::INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether only administrators write in a folder of `PATH`.
+fn is_of_system(folder: &str) -> bool {
+    ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].contains(&folder)
 }
 
 /// The git program of a host.
@@ -269,6 +274,31 @@ impl GitProgram {
         Some(kept.join(":"))
     }
 
+    /// `path` without folders of other worktrees of the repository at `cwd`, and without those in which `git`
+    /// is a link to where an agent may write.
+    async fn path_elsewhere(&self, cwd: &str, path: &str) -> String {
+        let pointer = self.read_text(&join(cwd, ".git")).await.unwrap_or_default();
+        let main =
+            pointer.strip_prefix("gitdir: ").and_then(|to| to.split_once("/.git/worktrees/"));
+        let main = main.map_or_else(|| cwd.trim_end_matches("/.git"), |(main, _)| main);
+        let linked = format!("gitdir: {main}/.git/worktrees/");
+        let mut own = vec![cwd, main, &self.surroundings.cwd];
+        let of_users = || path.split(':').filter(|folder| !is_of_system(folder));
+        for above in of_users().flat_map(ancestors) {
+            let pointer = self.read_text(&join(above, ".git")).await;
+            own.extend(pointer.filter(|pointer| pointer.starts_with(&linked)).map(|_| above));
+        }
+        let is_own = |path: &str| own.iter().any(|own| is_within(path, own));
+        let mut kept = Vec::new();
+        for folder in path.split(':').filter(|folder| !is_own(folder)) {
+            let program = join(folder, "git");
+            if is_of_system(folder) || !is_own(&self.resolved(&program).await) {
+                kept.push(folder);
+            }
+        }
+        kept.join(":")
+    }
+
     async fn run(&self, cwd: &str, args: &[&str], command: GitCommand) -> Result<Answer, Failure> {
         self.demand_no_links(cwd, args).await?;
         let bounds = (command.timeout_ms, command.limit_bytes);
@@ -276,7 +306,12 @@ impl GitProgram {
         self.answered(cwd, args, ends.pop().unwrap_or(CommandEnd::TooLarge), bounds).await
     }
 
-    async fn ends_of(&self, commands: Vec<GitCommand>) -> Result<Vec<CommandEnd>, Failure> {
+    async fn ends_of(&self, mut commands: Vec<GitCommand>) -> Result<Vec<CommandEnd>, Failure> {
+        for GitCommand { cwd, env, .. } in &mut commands {
+            if let Some((_, path)) = env.iter_mut().find(|(name, _)| name == "PATH") {
+                *path = self.path_elsewhere(cwd, path).await;
+            }
+        }
         answer!(self.ask(Step::Run { commands }).await, StepReply::Ended { ends } => ends)
     }
 

@@ -28,20 +28,10 @@ pub struct OsGit {
     longest_ms: Option<u64>,
 }
 
-/// Where administrators install programs.
-const INSTALLED: [&str; 4] = ["/usr", "/bin", "/nix/store", "/opt"];
-
-/// The folders of a search path, as they are named without links. The system's come first where they have
-/// git, but the one that would be found is installed elsewhere: an agent may have written it.
+/// The folders of a search path, as they are named without links.
 fn real_folders(path: &OsStr) -> OsString {
     let real = |folder: PathBuf| folder.canonicalize().unwrap_or(folder);
-    let mut folders: Vec<PathBuf> = env::split_paths(path).map(real).collect();
-    let git = folders.iter().find_map(|folder| folder.join("git").canonicalize().ok());
-    let is_elsewhere = |git: PathBuf| !INSTALLED.iter().any(|folder| git.starts_with(folder));
-    if git.is_some_and(is_elsewhere) && Path::new("/usr/bin/git").is_file() {
-        folders.insert(0, "/usr/bin".into());
-    }
-    env::join_paths(folders).unwrap_or_else(|_| path.to_owned())
+    env::join_paths(env::split_paths(path).map(real)).unwrap_or_else(|_| path.to_owned())
 }
 
 impl Default for OsGit {

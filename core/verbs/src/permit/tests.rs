@@ -42,7 +42,7 @@ where
                 said.push_str(&text);
                 Ok(Outcome::Done)
             }
-            Request::Stat { .. } | Request::Canonical { .. } => {
+            Request::Stat { .. } | Request::Canonical { .. } | Request::List { .. } => {
                 Err(Failure::new(FailureKind::NotFound, "nothing there"))
             }
             other => panic!("not a request of this verb: {other:?}"),
