@@ -192,11 +192,14 @@ const OF_BOARDS: [&str; 6] = [
 fn mutates(text: &str) -> bool {
     let mut called: Vec<&str> = text.split('(').collect();
     called.pop();
+    // The variables of the operation come before its first brace, behind its name.
+    if called.first().is_some_and(|first| !first.contains('{')) {
+        called.remove(0);
+    }
     let is_of_boards = |before: &&str| {
-        let mut words = before.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let name = words.next().unwrap_or_default();
-        let names_the_operation = name == "mutation" || words.next() == Some("mutation");
-        names_the_operation || OF_BOARDS.contains(&name)
+        let name =
+            before.trim_end().rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+        name.is_some_and(|name| OF_BOARDS.contains(&name))
     };
     // A comment may stand between a name and what it is called with.
     text.contains("mutation") && (text.contains('#') || !called.iter().all(is_of_boards))

@@ -547,6 +547,8 @@ fn the_workflow_for_boards_changes_boards_alone() {
             "mutation { updateProjectV2(input: {}) { id } b: addComment\n(input: {}) { id } }",
             Decision::Ask,
         ),
+        ("mutation { mutation:mergePullRequest(input: {}) { id } }", Decision::Ask),
+        ("mutation { ...mutation mergePullRequest(input: {}) { id } }", Decision::Ask),
         ("mutation { mergePullRequest # createProjectV2\n(input: {}) { id } }", Decision::Ask),
     ] {
         let call = Call::shell(&format!("gh api graphql -f query='{query}'"));
