@@ -12,6 +12,8 @@ mod keep;
 mod mistakes;
 mod nested;
 mod permission;
+#[cfg(target_os = "linux")]
+mod programs;
 mod properties;
 mod provider_wait;
 mod pull_requests;

@@ -1,7 +1,7 @@
 //! Hooks of git among the files of the checkout.
 
 use super::permission::tool;
-use super::{bash, calls, claude, never_started};
+use super::{bash, calls, claude};
 use crate::workspace::Workspace;
 use serde_json::json;
 
@@ -455,27 +455,6 @@ fn a_contained_line_changes_no_copy_of_what_commits_say() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() {
-    let path = format!("./bin:{}", std::env::var("PATH").unwrap());
-    let project = Workspace::git().with_env("PATH", &path);
-    let is_contained = |line: &str| {
-        let said = calls(&project, "s1", line);
-        never_started(&project);
-        said["hookSpecificOutput"]["updatedInput"].is_object()
-    };
-    assert!(!is_contained("nl README.md"));
-    project.write("bin/nl", "#!/bin/sh\n");
-    assert!(is_contained("nl README.md"));
-    assert!(!is_contained("tac README.md"));
-    // `zcat` is a script that starts it.
-    project.write("bin/gzip", "#!/bin/sh\n");
-    assert!(is_contained("zcat a.gz") && is_contained("tac README.md"));
-    project.write("tests/run.sh", "#!/bin/sh\n");
-    assert!(is_contained("./tests/run.sh"));
-}
-
-#[test]
-#[cfg(target_os = "linux")]
 fn what_a_name_leads_to_that_decides_about_agents_is_guarded_as_it_is() {
     use std::os::unix::fs::symlink;
     let project = Workspace::git();
@@ -499,58 +478,6 @@ fn what_a_name_leads_to_that_decides_about_agents_is_guarded_as_it_is() {
         [("conf/set.json", "{}\n"), ("conf/flows/a.yml", "x\n"), ("conf/other.json", "evil\n")]
     {
         assert_eq!(project.read(name), content, "{name}");
-    }
-}
-
-#[test]
-#[cfg(target_os = "linux")]
-fn a_line_starts_no_program_unconfined_that_it_has_made_itself() {
-    let project = Workspace::git();
-    let top = project.path(".").canonicalize().unwrap();
-    let path = format!("{}/bin:{}", top.display(), std::env::var("PATH").unwrap());
-    let project = project.with_env("PATH", &path);
-    project.write("README.md", "x\n");
-    project.commit("Start");
-    project.git_says(&["switch", "-q", "-c", "evil"]);
-    project.write("bin/nl", "#!/bin/sh\n");
-    project.commit("Program");
-    project.git_says(&["switch", "-q", "-c", "topic", "main"]);
-    for line in [
-        "echo x > bin/nl && chmod +x bin/nl && nl README.md",
-        "mkdir -p bin; cp README.md bin/nl; nl README.md",
-        "cd bin; echo x > nl; nl x",
-        "cp -r /usr/share/x/. . && nl README.md",
-        "echo x | tee bin/nl; nl README.md",
-        "git pull -q && date",
-        "git merge -q evil && nl README.md",
-        "git checkout -q evil -- . && nl README.md",
-        "git switch -q evil; nl README.md",
-    ] {
-        let said = calls(&project, "s1", line);
-        never_started(&project);
-        let said = &said["hookSpecificOutput"];
-        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
-        assert!(!is_open, "{line}: {said}");
-    }
-    for line in [
-        "git add . && git commit -qm x && git push origin topic",
-        "echo x > notes && git add notes && nl README.md",
-        "echo x > bin/nl",
-        "git diff",
-    ] {
-        let said = calls(&project, "s1", line);
-        let said = &said["hookSpecificOutput"];
-        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
-        assert!(is_open, "{line}: {said}");
-    }
-    // What settings name, git starts.
-    project.write("bin/difft", "#!/bin/sh\n");
-    project.git_says(&["config", "diff.external", "'difft' -b a"]);
-    for (line, is_contained) in [("git diff", true), ("nl README.md", false)] {
-        let said = calls(&project, "s1", line);
-        never_started(&project);
-        let contained = said["hookSpecificOutput"]["updatedInput"].is_object();
-        assert_eq!(contained, is_contained, "{line}: {said}");
     }
 }
 

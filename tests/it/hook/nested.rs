@@ -83,29 +83,6 @@ fn a_session_that_no_hook_has_written_gives_no_rights() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
-fn programs_of_the_main_checkout_are_not_started_in_a_worktree() {
-    let project = Workspace::git();
-    project.write("README.md", "x\n");
-    project.commit("Start");
-    let bin = project.path("bin");
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    project.git_says(&["worktree", "add", "-q", "-b", "other", "../other"]);
-    let ran = project.path("ran").display().to_string();
-    project.write("bin/nl", "#!/bin/sh\n");
-    project.write("bin/git", format!("#!/bin/sh\ntouch {ran}\n"));
-    project.shell("chmod +x bin/*").expect_exit(0);
-    let project = project.with_env("PATH", &path);
-    for line in ["nl README.md", "git status", "rm README.md"] {
-        let said = decided(&project, "../other", None, line);
-        never_started(&project);
-        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
-        assert!(!is_open, "{line}: {said}");
-        assert!(!project.path("ran").exists(), "{line}");
-    }
-}
-
-#[test]
 fn a_configuration_below_the_top_of_the_checkout_only_takes_permissions_away() {
     let project = Workspace::git();
     project.write("sub/a", "a\n");

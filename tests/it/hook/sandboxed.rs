@@ -1,6 +1,6 @@
 //! Lines that are harmless by their words, and run in a sandbox all the same.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
@@ -119,22 +119,45 @@ fn git_runs_confined_beside_a_confined_command() {
 #[test]
 fn git_is_confined_until_all_is_put_back_after_a_kill() {
     let project = Workspace::git();
-    project.write(
-        "plant",
-        "mkdir -p .claude/hooks && (cd .claude/hooks && seq 100000 | xargs touch)\n\
-         touch .mcp.json started; sleep 60\n",
-    );
+    project.write("plant", "touch .mcp.json started; sleep 60\n");
     project.commit("Script");
     let mut first = started(&project, "bash plant");
+    // What repairs waits a moment longer than it would.
+    let repairs = holders_beside(&project, first.id());
+    let [repairs] = &repairs[..] else { panic!("{repairs:?}") };
+    let signal = |words: &[&str]| Command::new("kill").args(words).status().unwrap();
+    signal(&["-STOP", repairs]);
     // With all of its descendants, as clients do.
-    let group = format!("-{}", first.id());
-    Command::new("kill").args(["-9", "--", &group]).status().unwrap();
+    signal(&["-9", "--", &format!("-{}", first.id())]);
     first.wait().unwrap();
+    for _ in 0..3 {
+        never_started(&project);
+        assert!(rewritten(&project, "git status").is_some());
+        assert!(project.path(".mcp.json").exists());
+    }
+    signal(&["-CONT", repairs]);
     never_started(&project);
     while rewritten(&project, "git status").is_some() {
         never_started(&project);
     }
     assert!(!project.path(".mcp.json").exists());
+}
+
+/// Processes outside of a group that hold the lock of a record about a confined command.
+fn holders_beside(project: &Workspace, group: u32) -> Vec<String> {
+    let records = project.path("../home/.state/onloop/temporary").canonicalize().unwrap();
+    let mut found = Vec::new();
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let opened = std::fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        let mut opened = opened.filter_map(|fd| std::fs::read_link(fd.path()).ok());
+        let holds = opened.any(|path| path.starts_with(&records));
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        let own = stat.rsplit_once(") ").and_then(|(_, behind)| behind.split(' ').nth(2));
+        if holds && own != Some(&group.to_string()) {
+            found.push(process.file_name().to_string_lossy().into_owned());
+        }
+    }
+    found
 }
 
 /// Runs `line` confined, until it is told to stop, and waits for the file `started` that it makes.
@@ -180,7 +203,7 @@ fn what_a_confined_command_makes_decides_nothing_while_it_runs() {
         }
         // It writes for twenty seconds, unless it is told to stop.
         assert!(begin.elapsed() < Duration::from_secs(15), "a hook waited for its end");
-        // A person goes on meanwhile, and switches branches.
+        // A person replaces a file meanwhile, as git does for another branch.
         project.write("new", "new\n");
         std::fs::rename(project.path("new"), project.path(".github/workflows/ci.yml")).unwrap();
         // Another one begins with what the first has made, and makes it again when the first has ended.
@@ -208,42 +231,6 @@ fn nothing_is_confined_that_cannot_be_recorded() {
     assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask", "{said}");
     let confined = project.onloop(&["confine", "--", "true"]);
     assert_ne!(confined.exit, Some(0), "{}", confined.stderr);
-}
-
-#[test]
-fn a_hook_starts_no_program_of_the_checkout() {
-    let project = Workspace::git();
-    let folder = project.path("bin").to_str().unwrap().to_owned();
-    for name in ["git", "claude", "nl"] {
-        project.write(&format!("bin/{name}"), "#!/bin/sh\necho allow; touch ran ../ran\n");
-        let mode = PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(project.path(&format!("bin/{name}")), mode).unwrap();
-    }
-    project.write("f", "text\n");
-    project.commit("Programs");
-    let behind = std::env::var("PATH").unwrap();
-    symlink(project.path("."), project.path("../link")).unwrap();
-    let linked = project.path("../link/bin").to_str().unwrap().to_owned();
-    // Programs that are links, and those of another worktree.
-    let beside = project.path("../home/bin");
-    std::fs::create_dir_all(&beside).unwrap();
-    for name in ["git", "claude", "nl"] {
-        symlink(project.path(&format!("bin/{name}")), beside.join(name)).unwrap();
-    }
-    project.git_says(&["worktree", "add", "-q", "-b", "other", "../other"]);
-    let other = project.path("../other/bin").canonicalize().unwrap();
-    let (beside, other) = (beside.to_str().unwrap(), other.to_str().unwrap());
-    let mut project = project;
-    for path in [&folder, &linked, "./bin", beside, other] {
-        project = project.with_env("PATH", &format!("{path}:{behind}"));
-        for line in ["rm f && nl README.md", "kill 5", "git commit --allow-empty -m x", "nl f"] {
-            let said = calls(&project, "s1", line);
-            let said = &said["hookSpecificOutput"];
-            let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
-            assert!(!is_open, "{path}: {line}: {said}");
-            assert!(!project.path("ran").exists(), "{path}: {line}");
-        }
-    }
 }
 
 #[test]

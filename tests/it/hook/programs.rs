@@ -1,0 +1,136 @@
+//! Programs that folders of `PATH` lead to, where an agent may have written them.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use super::nested::decided;
+use super::{calls, never_started};
+use crate::workspace::Workspace;
+
+#[test]
+fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() {
+    let path = format!("./bin:{}", std::env::var("PATH").unwrap());
+    let project = Workspace::git().with_env("PATH", &path);
+    let is_contained = |line: &str| {
+        let said = calls(&project, "s1", line);
+        never_started(&project);
+        said["hookSpecificOutput"]["updatedInput"].is_object()
+    };
+    assert!(!is_contained("nl README.md"));
+    project.write("bin/nl", "#!/bin/sh\n");
+    assert!(is_contained("nl README.md"));
+    assert!(!is_contained("tac README.md"));
+    // `zcat` is a script that starts it.
+    project.write("bin/gzip", "#!/bin/sh\n");
+    assert!(is_contained("zcat a.gz") && is_contained("tac README.md"));
+    project.write("tests/run.sh", "#!/bin/sh\n");
+    assert!(is_contained("./tests/run.sh"));
+}
+
+#[test]
+fn a_line_starts_no_program_unconfined_that_it_has_made_itself() {
+    let project = Workspace::git();
+    let top = project.path(".").canonicalize().unwrap();
+    let path = format!("{}/bin:{}", top.display(), std::env::var("PATH").unwrap());
+    let project = project.with_env("PATH", &path);
+    project.write("README.md", "x\n");
+    project.commit("Start");
+    project.git_says(&["switch", "-q", "-c", "evil"]);
+    project.write("bin/nl", "#!/bin/sh\n");
+    project.commit("Program");
+    project.git_says(&["switch", "-q", "-c", "topic", "main"]);
+    for line in [
+        "echo x > bin/nl && chmod +x bin/nl && nl README.md",
+        "mkdir -p bin; cp README.md bin/nl; nl README.md",
+        "cd bin; echo x > nl; nl x",
+        "cp -r /usr/share/x/. . && nl README.md",
+        "echo x | tee bin/nl; nl README.md",
+        "git pull -q && date",
+        "git merge -q evil && nl README.md",
+        "git checkout -q evil -- . && nl README.md",
+        "git switch -q evil; nl README.md",
+    ] {
+        let said = calls(&project, "s1", line);
+        never_started(&project);
+        let said = &said["hookSpecificOutput"];
+        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+        assert!(!is_open, "{line}: {said}");
+    }
+    for line in [
+        "git add . && git commit -qm x && git push origin topic",
+        "echo x > notes && git add notes && nl README.md",
+        "echo x > bin/nl",
+        "git diff",
+    ] {
+        let said = calls(&project, "s1", line);
+        let said = &said["hookSpecificOutput"];
+        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+        assert!(is_open, "{line}: {said}");
+    }
+    // What settings name, git starts.
+    project.write("bin/difft", "#!/bin/sh\n");
+    project.git_says(&["config", "diff.external", "'difft' -b a"]);
+    for (line, is_contained) in [("git diff", true), ("nl README.md", false)] {
+        let said = calls(&project, "s1", line);
+        never_started(&project);
+        let contained = said["hookSpecificOutput"]["updatedInput"].is_object();
+        assert_eq!(contained, is_contained, "{line}: {said}");
+    }
+}
+
+#[test]
+fn a_hook_starts_no_program_of_the_checkout() {
+    let project = Workspace::git();
+    let folder = project.path("bin").to_str().unwrap().to_owned();
+    for name in ["git", "claude", "nl"] {
+        project.write(&format!("bin/{name}"), "#!/bin/sh\necho allow; touch ran ../ran\n");
+        let mode = PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(project.path(&format!("bin/{name}")), mode).unwrap();
+    }
+    project.write("f", "text\n");
+    project.commit("Programs");
+    let behind = std::env::var("PATH").unwrap();
+    symlink(project.path("."), project.path("../link")).unwrap();
+    let linked = project.path("../link/bin").to_str().unwrap().to_owned();
+    // Programs that are links, and those of another worktree.
+    let beside = project.path("../home/bin");
+    std::fs::create_dir_all(&beside).unwrap();
+    for name in ["git", "claude", "nl"] {
+        symlink(project.path(&format!("bin/{name}")), beside.join(name)).unwrap();
+    }
+    project.git_says(&["worktree", "add", "-q", "-b", "other", "../other"]);
+    let other = project.path("../other/bin").canonicalize().unwrap();
+    let (beside, other) = (beside.to_str().unwrap(), other.to_str().unwrap());
+    let mut project = project;
+    for path in [&folder, &linked, "./bin", beside, other] {
+        project = project.with_env("PATH", &format!("{path}:{behind}"));
+        for line in ["rm f && nl README.md", "kill 5", "git commit --allow-empty -m x", "nl f"] {
+            let said = calls(&project, "s1", line);
+            let said = &said["hookSpecificOutput"];
+            let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+            assert!(!is_open, "{path}: {line}: {said}");
+            assert!(!project.path("ran").exists(), "{path}: {line}");
+        }
+    }
+}
+
+#[test]
+fn programs_of_the_main_checkout_are_not_started_in_a_worktree() {
+    let project = Workspace::git();
+    project.write("README.md", "x\n");
+    project.commit("Start");
+    let bin = project.path("bin");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    project.git_says(&["worktree", "add", "-q", "-b", "other", "../other"]);
+    let ran = project.path("ran").display().to_string();
+    project.write("bin/nl", "#!/bin/sh\n");
+    project.write("bin/git", format!("#!/bin/sh\ntouch {ran}\n"));
+    project.shell("chmod +x bin/*").expect_exit(0);
+    let project = project.with_env("PATH", &path);
+    for line in ["nl README.md", "git status", "rm README.md"] {
+        let said = decided(&project, "../other", None, line);
+        never_started(&project);
+        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+        assert!(!is_open, "{line}: {said}");
+        assert!(!project.path("ran").exists(), "{line}");
+    }
+}
