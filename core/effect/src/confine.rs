@@ -181,6 +181,11 @@ pub fn is_within(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Whether only administrators write in a folder of `PATH`.
+pub fn is_of_system(folder: &str) -> bool {
+    ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].contains(&folder)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,7 +37,7 @@ use std::task::{Context, Poll, Waker};
 
 pub use branch::{BranchName, InvalidBranchName};
 pub use bytes::Bytes;
-pub use confine::{Confinement, Mechanism, PrivateGit, Reach, is_within};
+pub use confine::{Confinement, Mechanism, PrivateGit, Reach, is_of_system, is_within};
 pub use exchange::Exchange;
 pub use exit::Exit;
 pub use failure::{Failure, FailureFix, FailureKind, OptionalExt};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use onloop_effect::{Failure, FailureKind, is_within};
+use onloop_effect::{Failure, FailureKind, is_of_system, is_within};
 use onloop_syntax::text::{name_bytes, name_text};
 use onloop_syntax::time::Timestamp;
 use onloop_syntax::{limits, text};
@@ -57,11 +57,6 @@ fn is_inherited(name: &str) -> bool {
     !name.starts_with("GIT_")
         || settings::INHERITED_VARIABLES.contains(&name)
         || settings::INHERITED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-}
-
-/// Whether only administrators write in a folder of `PATH`.
-fn is_of_system(folder: &str) -> bool {
-    ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].contains(&folder)
 }
 
 /// The git program of a host.

@@ -124,7 +124,8 @@ impl Confined {
         let mut places = vec![top.clone()];
         // What is written there about a session gives rights.
         for home in BTreeSet::from([top, &folder]) {
-            confined.confinement.others_write.extend(running::sessions_in(io, home, top).await);
+            let sessions = running::sessions_in(io, home, top).await;
+            confined.confinement.others_write.extend(sessions.map(|sessions| sessions.folder()));
         }
         if let Some(checkout) = &checkout {
             let hooks = hooks::files(io, &checkout.root).await.map_err(ConfineError::Failed)?;

@@ -4,14 +4,11 @@ use crate::git::checkout;
 use crate::git::links::real_path;
 use crate::session::origin::top_folder;
 use onloop_agents::confine::{ToolFolder, tool_folders};
-use onloop_effect::{FileKind, Io, is_within};
+use onloop_effect::{FileKind, Io, is_of_system, is_within};
 use onloop_permission::paths::Link;
 
 /// Programs that a hook starts by their names.
 const OF_HOOKS: [&str; 2] = ["git", "claude"];
-
-/// Folders in which only administrators write.
-const SYSTEM: [&str; 4] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"];
 
 /// A handle whose processes find no programs where commands of agents write that work in `folders`, nor
 /// by relative entries of `PATH`.
@@ -70,7 +67,7 @@ impl OpenFolders {
         if is_in(path) && !path.contains("/..") {
             return true;
         }
-        if SYSTEM.contains(&path) {
+        if is_of_system(path) {
             return false;
         }
         match io.canonical_once(path).await {
@@ -82,7 +79,7 @@ impl OpenFolders {
     /// Which of `programs` are links in a folder of `PATH` that lead there.
     pub(crate) async fn led_from(&self, io: &Io, folder: &str, programs: &[&str]) -> Vec<String> {
         let mut led = Vec::new();
-        if SYSTEM.contains(&folder) {
+        if is_of_system(folder) {
             return led;
         }
         for program in programs {

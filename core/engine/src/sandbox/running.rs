@@ -4,6 +4,7 @@
 use super::confinement::make_folder;
 use crate::git::checkout;
 use crate::sandbox::leftovers;
+use crate::session::files::Sessions;
 use onloop_documents::ledger::sha256;
 use onloop_effect::{Confinement, Durability, Expect, Failure, Io, is_within};
 use onloop_permission::paths::Places;
@@ -61,8 +62,8 @@ pub(super) async fn begin(
 /// Stands for the content of a file that may not be as it was before.
 const CHANGED: &str = "changed";
 
-/// What identifies a file or folder as it is; `None` where there is none. A file that a program outside has
-/// replaced meanwhile is written by a confined one.
+/// What identifies a file or folder as it is; `None` where there is none. A confined command can write a
+/// file that another program has replaced meanwhile, whatever its name was before.
 async fn as_it_is(io: &Io, path: &str) -> Option<String> {
     io.stat(path).await.ok()?;
     let content = io.read(path, limits::PROJECT_FILE_BYTES).await;
@@ -106,20 +107,18 @@ pub(super) fn alternates_of(common: &str) -> String {
 pub async fn announce(io: &Io, folder: &str) -> Result<(), Failure> {
     let places = places(io, folder).await;
     if let Some(sessions) = sessions_in(io, &places[0], &places[0]).await {
-        make_folder(io, &sessions).await;
-        let ignore = sessions.replace("/hooked-sessions", "/.gitignore");
-        // Where it cannot be written, git shows the folder.
-        let _ = io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await;
+        make_folder(io, &sessions.folder()).await;
+        sessions.ignore_ourselves().await;
     }
     let Some(announced) = announcement(io, &places[0]) else { return Ok(()) };
     io.write_private(&announced, Vec::new(), Expect::Any, Durability::Relaxed).await.map(drop)
 }
 
-/// The folder of what hooks write about sessions in `home`, where it is below `top`.
-pub(super) async fn sessions_in(io: &Io, home: &str, top: &str) -> Option<String> {
+/// The sessions of hooks in `home`, where they are kept below `top`.
+pub(super) async fn sessions_in(io: &Io, home: &str, top: &str) -> Option<Sessions> {
     let home = Places::new(home).absolute(io.start().agentize_home().as_deref().unwrap_or("."));
-    let folder = format!("{}/.tmp/hooked-sessions", real(io, &home).await.trim_end_matches('/'));
-    is_within(&folder, top).then_some(folder)
+    let sessions = Sessions::kept(io, &real(io, &home).await);
+    is_within(&sessions.folder(), top).then_some(sessions)
 }
 
 /// Whether one runs that may write in the checkout around `folder` or in its repository. What cannot be

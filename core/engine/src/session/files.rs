@@ -324,7 +324,7 @@ impl Sessions {
     }
 
     /// Keeps the folder out of commits, with everything in it, unless somebody has said otherwise there.
-    async fn ignore_ourselves(&self) {
+    pub(crate) async fn ignore_ourselves(&self) {
         let ignore = format!("{}/.tmp/.gitignore", self.home);
         // Where it cannot be written, the session is no worse for it.
         let _ = self.io.write(&ignore, b"*\n".to_vec(), Expect::Absent, Durability::Relaxed).await;

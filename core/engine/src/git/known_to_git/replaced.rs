@@ -157,11 +157,8 @@ async fn writes_in(
     }
     let may_make = ruling.commands.iter().any(may_make_files);
     classified_paths(call, context).iter().any(|path| {
-        let (inside, above): (bool, bool) = (
-            spelled.iter().any(|folder| is_within(path, folder)),
-            spelled.iter().any(|folder| is_within(folder, path)),
-        );
-        inside || above && may_make
+        let is_above = |folder: &String| may_make && is_within(folder, path);
+        spelled.iter().any(|folder| is_within(path, folder) || is_above(folder))
     })
 }
 
