@@ -1,5 +1,6 @@
 //! Gathers the start of a program from the process.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::io::IsTerminal;
@@ -98,7 +99,7 @@ pub(crate) fn state_home() -> Option<String> {
 /// that path across updates, while the file behind it changes.
 fn program(name: &str, env: &BTreeMap<String, String>, cwd: &Path) -> Option<String> {
     let itself = std::env::current_exe().ok()?;
-    let same = itself.canonicalize().ok();
+    let same = LazyCell::new(|| itself.canonicalize().ok());
     let candidates: Vec<PathBuf> = match name.contains(std::path::MAIN_SEPARATOR) {
         true => vec![cwd.join(name)],
         false => {
@@ -107,9 +108,9 @@ fn program(name: &str, env: &BTreeMap<String, String>, cwd: &Path) -> Option<Str
             folders.map(|folder| folder.join(name)).collect()
         }
     };
-    let called =
-        candidates.into_iter().find(|path| same.is_some() && path.canonicalize().ok() == same);
-    let called = called.unwrap_or(itself);
+    let leads_here =
+        |path: &PathBuf| *path == itself || (same.is_some() && path.canonicalize().ok() == *same);
+    let called = candidates.into_iter().find(leads_here).unwrap_or_else(|| itself.clone());
     // Without `.`: `cwd/./onloop` is `cwd/onloop`.
     let plain: PathBuf = called.components().collect();
     plain.into_os_string().into_string().ok()

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use measured::{assert_near_goal, median, ratio, time};
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(measured::program);
+static EMPTY: LazyLock<PathBuf> = LazyLock::new(measured::empty_program);
 
 const ROUNDS: usize = 101;
 /// Goals; an empty program is what starting a process costs here at least.
@@ -23,6 +24,7 @@ const TRANSCRIPT_BYTES: usize = 60 * 1024 * 1024;
 
 fn main() {
     LazyLock::force(&PROGRAM);
+    LazyLock::force(&EMPTY);
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let transcript = folder.path().join("transcript.jsonl");
     write_transcript(&transcript);
@@ -55,7 +57,7 @@ fn write_transcript(path: &Path) {
 fn compare(name: &str, folder: &Path, input: &str, goal: f64) {
     let (mut floor, mut measured) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        floor.push(time(|| run(Command::new(env!("CARGO_BIN_EXE_empty-program")), folder, input)));
+        floor.push(time(|| run(Command::new(&*EMPTY), folder, input)));
         measured.push(time(|| hook(folder, input)));
     }
     let (floor, measured) = (median(floor), median(measured));

@@ -1,7 +1,7 @@
 //! What is measured, and how.
 #![allow(dead_code, reason = "each benchmark uses a part of it")]
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,25 @@ pub(crate) fn program() -> PathBuf {
     let mut build = Command::new(cargo);
     build.args(["build", "--quiet", "--release", "--package", "onloop", "--bin", "onloop"]);
     assert!(build.status().expect("Cargo is there").success(), "the program can be built");
-    PathBuf::from(env!("CARGO_BIN_EXE_empty-program")).with_file_name("onloop")
+    installed(&Path::new(EMPTY).with_file_name("onloop"))
+}
+
+/// What starting any process costs at least.
+pub(crate) fn empty_program() -> PathBuf {
+    installed(Path::new(EMPTY))
+}
+
+const EMPTY: &str = env!("CARGO_BIN_EXE_empty-program");
+
+/// A copy, which is what an installation makes. Linux keeps what a linker wrote in small pieces, of
+/// which a program maps each by itself until the file is read from the disk again: a third of the
+/// start of a large one.
+fn installed(program: &Path) -> PathBuf {
+    let copy = program.with_extension("installed");
+    // Written anew: one that still runs cannot be overwritten.
+    let _ = std::fs::remove_file(&copy);
+    std::fs::copy(program, &copy).expect("the target folder is writable");
+    copy
 }
 
 pub(crate) fn time(work: impl FnOnce()) -> Duration {

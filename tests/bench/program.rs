@@ -17,6 +17,7 @@ use std::time::Duration;
 use measured::{assert_near_goal, median, ratio, time};
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(measured::program);
+static EMPTY: LazyLock<PathBuf> = LazyLock::new(measured::empty_program);
 
 /// Rounds of everything that is short.
 const ROUNDS: usize = 41;
@@ -30,6 +31,7 @@ const MEMORY_KIB: u64 = 20 * 1024;
 
 fn main() {
     LazyLock::force(&PROGRAM);
+    LazyLock::force(&EMPTY);
     lint();
     let (few, many) = (step_start(5), step_start(500));
     let growth = ratio(many, few);
@@ -55,7 +57,7 @@ fn lint() {
     let file = workflow(folder.path(), 50, "make check");
     let (mut floor, mut program) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        floor.push(time(|| start(Command::new(env!("CARGO_BIN_EXE_empty-program")))));
+        floor.push(time(|| start(Command::new(&*EMPTY))));
         program.push(time(|| start(onloop(folder.path(), &["lint", &file]))));
     }
     let (floor, program) = (median(floor), median(program));
@@ -103,7 +105,7 @@ fn step_start(steps: u32) -> Duration {
     for _ in 0..ROUNDS {
         let line = [b'x'; 400];
         floor.push(time(|| {
-            start(Command::new(env!("CARGO_BIN_EXE_empty-program")));
+            start(Command::new(&*EMPTY));
             append_durably(&folder.path().join("floor"), &line);
         }));
         program.push(time(|| start(onloop(folder.path(), &["step", "2", "start"]))));
