@@ -117,7 +117,9 @@ impl<'v> Fields<'v> {
         }
         context.git_branch = self.text("git_branch")?.map(str::to_owned);
         let named = ("confined", "true or false");
-        context.confined = self.member("confined", named, Value::as_bool)?.unwrap_or(false);
+        if self.member("confined", named, Value::as_bool)?.unwrap_or(false) {
+            context = context.confine();
+        }
         context = context.with_session(self.session()?);
         let call = Call { tool: tool.to_owned(), input };
         Ok((call, self.config(context)?))

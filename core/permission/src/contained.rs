@@ -25,7 +25,7 @@ pub fn contained(
         return None;
     }
     let line = call.line().filter(|line| line.len() <= LINE_BYTES && !line.contains('\0'))?;
-    let confined = decide(call, &Context { confined: true, ..context.clone() });
+    let confined = decide(call, &context.clone().confine());
     if confined.decision != Decision::Allow || !matches!(confined.rule, Rule::Contained(_)) {
         return None;
     }

@@ -4,12 +4,14 @@
 //! what an unknown part probably is (which can only forbid).
 
 mod braces;
+mod output;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::shell::{AssignmentForm, ParsedShell, Piece, ScopeKind, Simple, Word};
 use braces::braces;
 use onloop_syntax::text::says_secret;
+use output::{MADE, Output, TEMPORARY};
 
 /// Stands for text that is not known. The byte itself cannot occur in an argument.
 pub const HOLE: char = '\0';
@@ -33,6 +35,8 @@ pub(crate) struct Arg {
     pub guess: Option<String>,
     /// Whether a variable in it has a name that says that it is secret.
     pub secret: bool,
+    /// Whether git names a commit in each of its holes, and nothing else.
+    pub commit: bool,
 }
 
 /// How much of an argument is certain.
@@ -51,7 +55,7 @@ pub(crate) enum Shape {
 impl Arg {
     /// An argument that is certain.
     pub(crate) fn exact(text: impl Into<String>) -> Arg {
-        Arg { text: text.into(), shape: Shape::Exact, guess: None, secret: false }
+        Arg { text: text.into(), shape: Shape::Exact, guess: None, secret: false, commit: false }
     }
 
     /// An argument of which nothing is certain but how many words it is.
@@ -287,6 +291,9 @@ impl<'s> Variables<'s> {
             };
         }
         match self.known.get(name) {
+            Some(_) if self.output(name, at) == Some(Output::Made) => {
+                Value::Unknown { guess: Some(format!("{TEMPORARY}/{MADE}")) }
+            }
             None => {
                 let known = match name {
                     "HOME" => Some(self.home),
@@ -294,7 +301,11 @@ impl<'s> Variables<'s> {
                     "TMPDIR" => self.temporary,
                     _ => None,
                 };
-                let guess = (name == "IFS").then(|| " ".to_owned());
+                let guess = match name {
+                    "IFS" => Some(" ".to_owned()),
+                    "TMPDIR" => Some(TEMPORARY.to_owned()),
+                    _ => None,
+                };
                 known.map_or(Value::Unknown { guess }, |text| Value::Known(text.to_owned()))
             }
             Some(variable) => {
@@ -328,8 +339,9 @@ impl<'s> Variables<'s> {
         alternatives
             .iter()
             .map(|bindings| {
-                let words = simple.words.iter();
-                words.flat_map(|word| self.word(word, index, bindings)).collect()
+                let sources = simple.source.iter().skip(simple.assignments.len());
+                let words = simple.words.iter().zip(sources);
+                words.flat_map(|(word, source)| self.word(word, index, bindings, source)).collect()
             })
             .collect()
     }
@@ -347,7 +359,7 @@ impl<'s> Variables<'s> {
                 continue;
             }
             let args: Vec<Arg> =
-                values.iter().flat_map(|value| self.word(value, index, &[])).collect();
+                values.iter().flat_map(|value| self.word(value, index, &[], "")).collect();
             let certain = |arg: &Arg| matches!(arg.shape, Shape::Exact | Shape::Pattern);
             if args.iter().all(certain) && !args.is_empty() {
                 loops.push((variable, args));
@@ -357,14 +369,21 @@ impl<'s> Variables<'s> {
     }
 
     /// The arguments that a single word becomes, used by the command at `index`.
-    pub(crate) fn word(&self, word: &Word, index: usize, bindings: &[Binding<'_>]) -> Vec<Arg> {
+    /// `source` is how it is written, where that is known.
+    pub(crate) fn word(
+        &self,
+        word: &Word,
+        index: usize,
+        bindings: &[Binding<'_>],
+        source: &str,
+    ) -> Vec<Arg> {
         match word {
             Word::Literal(text) => vec![Arg::exact(text.as_str())],
             Word::Pieces(pieces) => {
                 let Some(words) = braces(pieces, EXPANSIONS) else {
-                    return vec![self.pieces(pieces, index, bindings).into_splitting()];
+                    return vec![self.pieces(pieces, index, bindings, source).into_splitting()];
                 };
-                words.iter().map(|word| self.pieces(word, index, bindings)).collect()
+                words.iter().map(|word| self.pieces(word, index, bindings, source)).collect()
             }
         }
     }
@@ -372,7 +391,7 @@ impl<'s> Variables<'s> {
     /// The one argument that a word becomes where it is not split: an assignment's value, a
     /// redirection's target.
     pub(crate) fn single(&self, word: &Word, index: usize) -> Arg {
-        let mut args = self.word(word, index, &[]);
+        let mut args = self.word(word, index, &[], "");
         match args.len() {
             1 => args.remove(0),
             _ => {
@@ -405,7 +424,19 @@ impl<'s> Variables<'s> {
             .any(|kind| matches!(kind, ScopeKind::For { variable, .. } if variable == name))
     }
 
-    fn pieces(&self, pieces: &[Piece], index: usize, bindings: &[Binding<'_>]) -> Arg {
+    fn pieces(
+        &self,
+        pieces: &[Piece],
+        index: usize,
+        bindings: &[Binding<'_>],
+        source: &str,
+    ) -> Arg {
+        let is_unknown = |piece: &&Piece| matches!(piece, Piece::Unknown { .. });
+        let names_commit = output::within(source) == Some(Output::Commit)
+            && pieces.iter().filter(is_unknown).count() == 1;
+        let is_empty = |piece: &&Piece| matches!(piece, Piece::Text(text) if text.is_empty());
+        let is_alone = pieces.iter().filter(|piece| !is_empty(piece)).count() == 1;
+        let is_made = |name: &str| self.output(name, index) == Some(Output::Made);
         let mut out = Joined::default();
         for piece in pieces {
             match piece {
@@ -423,6 +454,17 @@ impl<'s> Variables<'s> {
                         out.push(other);
                     }
                 },
+                // Alone: in front of a path, a name that could not be made would leave another path.
+                Piece::Variable { name, .. } if is_alone && is_made(name) => match self.temporary {
+                    Some(folder) => out.push(&format!("{folder}/{MADE}")),
+                    None => out.hole(Some(&format!("{TEMPORARY}/{MADE}")), true),
+                },
+                Piece::Variable { name, .. }
+                    if self.output(name, index) == Some(Output::Commit) =>
+                {
+                    out.commit();
+                }
+                Piece::Unknown { name: None, .. } if names_commit => out.commit(),
                 Piece::Variable { name, quoted } => {
                     out.secret |= self.is_secret(name, index);
                     match self.value(name, index, bindings) {
@@ -468,6 +510,8 @@ struct Joined {
     /// Where a `]` stands in the text that closes no bracket.
     literal_ends: Vec<usize>,
     holes: bool,
+    /// Some hole is no name of a commit.
+    others: bool,
     splits: bool,
     secret: bool,
 }
@@ -488,8 +532,14 @@ impl Joined {
     fn hole(&mut self, guess: Option<&str>, quoted: bool) {
         self.text.push(HOLE);
         self.guess.push_str(guess.unwrap_or_default());
-        self.holes = true;
+        (self.holes, self.others) = (true, true);
         self.splits |= !quoted;
+    }
+
+    /// A name of a commit, which has no blanks.
+    fn commit(&mut self) {
+        self.text.push(HOLE);
+        self.holes = true;
     }
 
     fn finish(mut self) -> Arg {
@@ -505,6 +555,12 @@ impl Joined {
             self.literal_ends.iter().rev().for_each(|at| self.text.insert(*at, '\\'));
         }
         let guess = (self.holes && self.guess != self.text).then_some(self.guess);
-        Arg { text: self.text, shape, guess, secret: self.secret }
+        Arg {
+            text: self.text,
+            shape,
+            guess,
+            secret: self.secret,
+            commit: self.holes && !self.others,
+        }
     }
 }

@@ -9,7 +9,7 @@
 //! use onloop_permission::{Call, Context, Decision, decide};
 //!
 //! let context = Context::new("/srv/repo");
-//! let call = Call::shell("git status && rm -rf build");
+//! let call = Call::shell("git status && rm -rf src");
 //! let ruling = decide(&call, &context);
 //! assert_eq!(ruling.decision, Decision::Deny);
 //! assert_eq!(ruling.rule.to_string(), "program:rm");
@@ -92,6 +92,9 @@ pub struct CallingSession {
     pub workflow: String,
 }
 
+/// Stands for the temporary folder of a sandbox, whose name nobody knows before.
+const OF_SANDBOX: &str = "/tmp/onloop-confined";
+
 /// What a call is judged against. Everything in it was found out by the host.
 #[derive(Clone, Debug)]
 pub struct Context {
@@ -131,6 +134,14 @@ impl Context {
             confined: false,
             confines_builds: false,
         }
+    }
+
+    /// The context of the same call in a sandbox, which has a temporary folder of its own.
+    #[must_use]
+    pub fn confine(mut self) -> Context {
+        self.confined = true;
+        self.places.own_temporary.get_or_insert_with(|| OF_SANDBOX.to_owned());
+        self
     }
 
     /// Sets the session, whose own state file may then be completed.

@@ -22,8 +22,8 @@ pub(super) use words::{mentions_secret, parts, paths_in};
 use below::{begins_with, below_any_case, below_pattern, goes_up_from_link, has_entry, normal};
 use found::{asks, containable, denies, odd, secret_finding};
 use links::worse;
-pub(super) use places::REBUILT;
 use places::{AUTOMATION, CONTROL, MADE_BY_TOOLS, PACKAGES, TEMPORARY};
+pub(super) use places::{REBUILT, is_built};
 
 use super::expand::{Arg, HOLE, Shape};
 use super::verdict::{Decision, Finding, PathRule};
@@ -327,6 +327,18 @@ impl Places {
             && self.in_own_temporary(&lower).is_some_and(|inside| !inside.is_empty())
             && self.class(&arg.text) == PathClass::OwnTemporary
             && self.judge(arg, Access::Write).is_none()
+    }
+
+    /// Whether what `arg` names lies in a temporary folder, of which a sandbox has its own.
+    pub(super) fn is_temporary(&self, arg: &Arg) -> bool {
+        let path = arg.guessed();
+        let absolute = self.absolute(path).to_lowercase();
+        let is_inside =
+            |folder: &&str| below(&absolute, folder).is_some_and(|in_it| !in_it.is_empty());
+        matches!(self.class(path), PathClass::Temporary | PathClass::OwnTemporary)
+            && (TEMPORARY.iter().any(is_inside) || self.is_lost_with_run(arg))
+            && arg.shape != Shape::Splits
+            && !path.contains("..")
     }
 
     /// Whether a folder at `path` may hold files that configure agents or run by themselves.

@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn what_verifies_is_allowed_and_nothing_is_left_open() {
         let policy = |on_ask| TurnPolicy {
-            verification: vec!["./check.sh --all".to_owned(), "rm -rf build".to_owned()],
+            verification: vec!["./check.sh --all".to_owned(), "rm -rf src".to_owned()],
             allowed: vec!["./tool run *".to_owned()],
             on_ask,
             confined: false,
@@ -139,7 +139,7 @@ mod tests {
             ("./tool run --all", Decision::Deny, "program:file"),
             ("./tool runs", Decision::Deny, "program:file"),
             // What the rules deny is denied whatever verifies.
-            ("rm -rf build", Decision::Deny, "program:rm"),
+            ("rm -rf src", Decision::Deny, "program:rm"),
         ];
         for on_ask in OnAsk::ALL {
             for (line, decision, rule) in table {

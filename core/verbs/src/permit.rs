@@ -67,7 +67,9 @@ pub async fn explain_call(io: &Io, args: &ExplainArgs) -> Result<Exit, CommandEr
         let session = CallingSession { id: "explained".to_owned(), workflow: workflow.clone() };
         context = context.with_session(Some(session));
     }
-    context.confined = args.confined;
+    if args.confined {
+        context = context.confine();
+    }
     let explained = explain(&call, &context);
     let ruling = known_to_git::look(io, &call, &mut context, explained, explain).await;
     notes.splice(0..0, context.rules.notes().iter().cloned());

@@ -199,6 +199,15 @@ pub(crate) fn date(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
 }
 
+/// wait: `-p` names a variable, whose subscript is evaluated.
+pub(crate) fn waits_for(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    steers(judge, parsed);
+    if parsed.args.iter().any(|arg| arg.may_be_option()) {
+        judge.seen.steered = true;
+        judge.about(parsed, Decision::Ask, true, "waits for what is only known when the line runs");
+    }
+}
+
 /// `exit` and the like: some shells evaluate what they are given.
 pub(crate) fn steers(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.operands.iter().any(|arg| arg.guessed().contains(['[', '$', '`', '('])) {

@@ -107,11 +107,21 @@ fn deletes_found(
 ) {
     let roots = if roots.is_empty() { &["."][..] } else { roots };
     let mut found = roots.iter().map(|root| found_files(root, name));
-    if !found.all(|files| judge.is_kept_by_git(&files)) {
-        return judge.deny(parsed, "deletes everything that it finds");
+    if found.all(|files| judge.is_kept_by_git(&files)) {
+        return judge.removes_what_is_kept(parsed);
     }
-    judge.removes_what_is_kept(parsed);
+    let in_checkout = |root: &&str| judge.places.class(root) == PathClass::Repository;
+    let is_output = !judge.places.asks_git
+        && name.is_some_and(paths::is_built)
+        && roots.iter().all(in_checkout);
+    if is_output || roots.iter().all(|root| judge.places.is_temporary(&Arg::exact(*root))) {
+        return judge.about(parsed, Decision::Ask, true, PASSING);
+    }
+    judge.deny(parsed, "deletes everything that it finds");
 }
+
+/// Said about what is lost without harm.
+const PASSING: &str = "deletes what builds made or what is in a temporary folder";
 
 /// A command that find runs, with a pattern for what it found in place of `{}`.
 fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&str>) {
@@ -243,6 +253,31 @@ fn is_rebuilt(judge: &Judge<'_>, arg: &Arg) -> bool {
         && (arg.shape == Shape::Exact || !parts.any(|part| part.contains(['*', '?', '['])))
 }
 
+/// Whether a path has a name that builds and tests give to what they write. A pattern says no more than
+/// its ending.
+fn is_built(judge: &Judge<'_>, arg: &Arg) -> bool {
+    let path = arg.text.trim_end_matches('/');
+    let absolute = judge.places.absolute(path);
+    let inside = judge.places.root.as_deref().and_then(|root| paths::below(&absolute, root));
+    let inside = inside.filter(|_| judge.places.class(path) == PathClass::Repository);
+    match arg.shape {
+        Shape::Exact => inside.is_some_and(|inside| inside.split('/').any(paths::is_built)),
+        Shape::Pattern => inside.is_some_and(|inside| {
+            let end = paths::file_name(inside).strip_prefix('*');
+            !path.contains("..")
+                && inside.matches(['*', '?', '[', '{']).count() == 1
+                && end.is_some_and(|end| end.starts_with('.') && paths::is_built(end))
+        }),
+        Shape::Holes | Shape::Splits => false,
+    }
+}
+
+/// Whether a path is that of a file of the checkout, by its name.
+fn is_one_file(judge: &Judge<'_>, arg: &Arg) -> bool {
+    arg.known().is_some_and(|path| judge.places.class(path) == PathClass::Repository)
+        && !may_be_folder(arg)
+}
+
 /// Whether git ignores everything in a folder, or has it exactly as it is. The name of a folder that a
 /// build makes anew may stand behind `*`, which is any depth then.
 fn is_kept_folder(judge: &mut Judge<'_>, arg: &Arg) -> bool {
@@ -291,7 +326,18 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if all_free {
         return judge.removes_what_is_kept(parsed);
     }
-    if recursive && force && !parsed.operands.iter().all(|arg| is_rebuilt(judge, arg)) {
+    // In a sandbox a path must be certain: without the value of a variable it may be another.
+    let is_temporary = |arg: &Arg| {
+        judge.places.is_temporary(arg) && (arg.shape != Shape::Holes || !judge.context.confined)
+    };
+    let is_output = |arg: &Arg| is_rebuilt(judge, arg) || is_built(judge, arg);
+    let is_passing =
+        |arg: &Arg| is_temporary(arg) || (by_name && (is_output(arg) || is_one_file(judge, arg)));
+    if recursive && !parsed.operands.is_empty() && parsed.operands.iter().all(|arg| is_passing(arg))
+    {
+        return judge.about(parsed, Decision::Ask, true, PASSING);
+    }
+    if recursive && force && !parsed.operands.iter().all(|arg| is_output(arg)) {
         return judge.deny(parsed, "deletes folders without asking");
     }
     if recursive && force {

@@ -7,8 +7,8 @@ pub(crate) use push::{is_protected, push};
 pub use stage::{Staging, Taken};
 pub(crate) use stage::{commit, stage, stash};
 
-use super::entry::ParsedArgs;
-use super::{Judge, scripts};
+use super::entry::{ParsedArgs, is_number};
+use super::{Judge, network, scripts};
 use crate::expand::{Arg, HOLE, Shape};
 use crate::paths::{self, Access, PathClass};
 use crate::programs::Class;
@@ -77,7 +77,9 @@ pub(crate) fn nested_listing(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         return;
     }
     judge.classified(parsed.program.class, parsed);
-    if matches!(
+    if let ("bisect", Some(["run", ..])) = (sub, words.as_deref()) {
+        judge.about(parsed, Decision::Ask, true, "runs a command on other commits");
+    } else if matches!(
         words.as_deref(),
         Some(["foreach" | "run" | "replay" | "add" | "set-url", ..]) | None
     ) {
@@ -380,9 +382,15 @@ pub(crate) fn clean(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(if forced { Class::Discards } else { Class::Deletes }, parsed);
 }
 
-/// `git diff`: with a path outside of the checkout it compares files and whole folders without a
-/// repository, as `diff -r` does.
+/// `git diff`: with `--no-index` or a path outside of the checkout it compares files and whole folders
+/// without a repository, as `diff -r` does.
 pub(crate) fn diff(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    if parsed.has(&["--no-index"]) {
+        for file in &parsed.operands {
+            judge.reads(file);
+        }
+        judge.about(parsed, Decision::Ask, true, "compares files without the repository");
+    }
     let leaves = parsed.operands.iter().any(|arg| {
         let text = arg.guessed();
         let is_path = text.starts_with('/') || text.split('/').any(|part| part == "..");
@@ -419,7 +427,14 @@ pub(crate) fn clone(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if !is_plain || address.contains("::") || address.contains(HOLE) {
         ask_to_name(judge, parsed, address, "fetches from something else than the web");
     }
-    judge.classified(Class::Fetches, parsed);
+    // An address of the web that carries nothing away is within reach of a sandbox.
+    let first = parsed.operands.first().filter(|arg| arg.text.starts_with("https://"));
+    match first.map(|arg| network::address(arg)) {
+        Some(None) if parsed.known_args().is_some() => {
+            judge.about(parsed, Decision::Ask, true, Class::Fetches.sentence());
+        }
+        _ => judge.classified(Class::Fetches, parsed),
+    }
 }
 
 const ADDRESSES: &str = "shows addresses, which may hold a password";
@@ -468,6 +483,11 @@ pub(crate) fn remote(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         Some(["-v" | "--verbose"] | ["get-url", "origin" | "upstream"]) => {
             judge.about(parsed, Decision::Ask, true, ADDRESSES);
         }
+        Some(["show" | "update" | "prune", remotes @ ..])
+            if remotes.iter().all(|remote| REMOTES.contains(remote)) =>
+        {
+            judge.classified(Class::Fetches, parsed);
+        }
         _ => judge.classified(Class::Rewires, parsed),
     }
 }
@@ -484,9 +504,22 @@ pub(crate) fn fetch(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let what = "fetches from something else than the project's remotes";
         ask_to_name(judge, parsed, remote, what);
     }
-    if refs.iter().any(|name| !is_branch(name)) {
+    if refs.iter().any(|name| !is_branch(name) && !is_pull_request(name)) {
         judge.ask(parsed, "writes local branches");
     }
+}
+
+/// `pull/12/head:pr-12`: a pull request, as a branch that has its number in its name. Git completes
+/// other names to references of its own, such as those that say what a remote has.
+fn is_pull_request(refspec: &str) -> bool {
+    let Some((from, branch)) = refspec.split_once(':') else { return false };
+    let begin = ["pull/", "merge-requests/"].iter().find_map(|begin| from.strip_prefix(begin));
+    let number = begin.and_then(|rest| rest.strip_suffix("/head"));
+    let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_".contains(&b);
+    number.is_some_and(|number| is_number(number) && branch.contains(number))
+        && !branch.starts_with('-')
+        && branch.bytes().all(is_plain)
+        && !is_protected(branch)
 }
 
 /// Asks about a remote or a branch, which an allow rule covers that names it with `word`.
@@ -500,18 +533,22 @@ pub(crate) fn rebase(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if parsed.has(&ENDINGS) {
         judge.takes_edits_back();
     }
-    let steps = parsed.has(&["--continue", "--abort"]);
+    let steps = parsed.has(&["--continue", "--abort", "--skip"]);
+    let shows = parsed.has_certainly(&["--show-current-patch"]);
     // A second word is a branch to switch to, and the last step switches back to the branch.
     judge.seen.switched |= parsed.operands.len() > 1 || judge.context.git_branch.is_none();
     let operands = parsed.known_operands();
     let is_known = match operands.as_deref() {
         Some([remote, branch]) => REMOTES.contains(remote) && MAIN_BRANCHES.contains(branch),
         Some([upstream]) => is_revision(upstream),
-        Some([]) => steps,
+        Some([]) => steps || shows || parsed.has(&["--root"]),
         _ => false,
     };
     if !is_known {
         judge.ask(parsed, "rebases onto something else than one revision");
+    } else if parsed.has(&["--onto", "--root"]) {
+        // A sandbox writes no files that run by themselves, whatever commits are put on whatever.
+        judge.about(parsed, Decision::Ask, true, "puts commits on others than those they follow");
     }
     for code in parsed.values(&["-x", "--exec"]) {
         judge.shell_argument(code);

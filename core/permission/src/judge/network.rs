@@ -1,10 +1,10 @@
 //! What the table cannot say about programs that talk to networks and services.
 
 use super::Judge;
-use super::entry::{ParsedArgs, Role, is_number};
+use super::entry::{ParsedArgs, Role, is_number, lists};
 use crate::expand::{Arg, HOLE};
 use crate::programs::Class;
-use crate::verdict::{Finding, Rule};
+use crate::verdict::{Decision, Finding, Rule};
 use crate::web;
 use onloop_syntax::syntax::file_uri;
 
@@ -228,15 +228,22 @@ fn plain_values(words: &[&str]) -> bool {
     })
 }
 
-/// `kill %1`: a job of the line itself.
+/// `kill %1`: a job of the line itself. What is only known when the line runs is what it started, as
+/// a rule; in a sandbox no other process is within reach.
 pub(crate) fn kill(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let job = |arg: &Arg| {
-        arg.known().is_some_and(|text| match text.strip_prefix('%') {
-            Some(job) => !job.is_empty() && job.bytes().all(|b| b.is_ascii_alphanumeric()),
-            None => matches!(text, "-9" | "-15" | "-TERM" | "-INT" | "-KILL" | "-HUP" | "-l"),
-        })
+    const SIGNALS: &str = "-0 -9 -15 -TERM -INT -KILL -HUP -l";
+    let is_job = |text: &str| {
+        let job = text.strip_prefix('%');
+        job.is_some_and(|job| job.bytes().all(|b| b.is_ascii_alphanumeric() || b"%+-".contains(&b)))
     };
-    if !parsed.args.iter().all(job) || parsed.args.is_empty() {
+    let named = match parsed.args {
+        [signal, rest @ ..] if signal.known().is_some_and(|text| lists(SIGNALS, text)) => rest,
+        args => args,
+    };
+    let unknown = named.iter().any(|arg| arg.known().is_none());
+    if !named.iter().filter_map(Arg::known).all(is_job) || parsed.args.is_empty() {
         judge.classified(Class::Administers, parsed);
+    } else if unknown {
+        judge.about(parsed, Decision::Ask, true, "ends a process that the line may have started");
     }
 }

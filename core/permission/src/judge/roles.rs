@@ -145,10 +145,11 @@ impl Judge<'_> {
         }
         // It may hold a colon and a path.
         if arg.opaque_start() || arg.text.contains(HOLE) {
-            self.add(Finding::ask(
-                Rule::Path(PathRule::Unknown),
-                "it shows a file that is not known",
-            ));
+            let rule = Rule::Path(PathRule::Unknown);
+            self.add(match arg.commit {
+                true => Finding::containable(rule, "it uses a commit that is not known"),
+                false => Finding::ask(rule, "it shows a file that is not known"),
+            });
         }
     }
 

@@ -381,3 +381,36 @@ pub(crate) const REBUILT: [&str; 20] = [
     ".dart_tool",
     "bower_components",
 ];
+
+/// Folders that builds and tests write as well. Some projects keep their own files in one.
+pub(crate) const BUILT: [&str; 20] = [
+    "dist",
+    "build",
+    "_build",
+    "out",
+    ".output",
+    "coverage",
+    "htmlcov",
+    ".cache",
+    ".vite",
+    ".astro",
+    ".docusaurus",
+    ".terraform",
+    "test-results",
+    "playwright-report",
+    "storybook-static",
+    "cmake-build-debug",
+    "cmake-build-release",
+    "DerivedData",
+    ".build",
+    ".hypothesis",
+];
+
+/// Endings of what builds and tests write beside sources.
+const BUILT_ENDINGS: [&str; 9] =
+    [".pyc", ".pyo", ".o", ".obj", ".class", ".egg-info", ".tsbuildinfo", ".DS_Store", ".gcda"];
+
+/// Whether a name is that of something that builds and tests write.
+pub(crate) fn is_built(name: &str) -> bool {
+    BUILT.contains(&name) || BUILT_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}

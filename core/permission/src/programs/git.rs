@@ -115,7 +115,7 @@ const HISTORY: &[ProgramEntry] = &[
         .operands(&[Object])
         .more_options(DIFF)
         .options(&[plain(
-            "--cached --staged --merge-base -1 -2 -3 --base --ours --theirs -0 -c --cc -q",
+            "--cached --staged --merge-base -1 -2 -3 --base --ours --theirs -0 -c --cc -q --no-index",
         )])
         .check(git::diff),
     program("log whatchanged", Reads, "shows history")
@@ -330,8 +330,12 @@ const RECORDING: &[ProgramEntry] = &[
         .options(&[
             plain(
                 "--continue --abort --skip -q --quiet -v --verbose --stat --no-stat \
-                 --autosquash --no-autosquash --autostash --no-autostash -i --interactive",
+                 --autosquash --no-autosquash --autostash --no-autostash -i --interactive \
+                 --keep-base --fork-point --no-fork-point --root -r --update-refs --no-update-refs \
+                 -f --force-rebase --no-ff --show-current-patch",
             ),
+            attached("--rebase-merges --empty"),
+            takes("--onto", Object),
             makes_with("-x --exec", Data, Runs),
         ])
         .check(git::rebase),

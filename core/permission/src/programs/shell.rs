@@ -16,7 +16,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .options(&[plain("-h -a -r")])
         .check(builtins::steers),
     // `wait -p` names a variable, whose subscript is evaluated; `jobs -x` runs a command.
-    program("wait", Prints, "waits for jobs").options(&[plain("-f -n")]).check(builtins::steers),
+    program("wait", Prints, "waits for jobs").options(&[plain("-f -n")]).open().check(builtins::waits_for),
     program("jobs", Prints, "lists jobs").options(&[plain("-l -n -p -r -s")]),
     program("test [", Reads, "checks files and values")
         .operands(&[Data])

@@ -1,14 +1,14 @@
 //! Programs that control processes, services and the machine.
 
 use super::super::judge::network;
-use super::Class::{Administers, Destroys};
+use super::Class::{Administers, Changes, Destroys};
 use super::{ProgramEntry, program};
 
 /// Where the entries come from.
 pub(super) const SOURCE: &str = "manuals of procps 4, shadow 4.16, systemd 256";
 
 pub(super) const TABLE: &[ProgramEntry] = &[
-    program("kill", Administers, "ends processes").any_options().check(network::kill),
+    program("kill", Changes, "ends processes").any_options().check(network::kill),
     program("pkill killall skill renice fuser", Administers, "ends processes").any_options(),
     program(
         "service launchctl initctl rc-service supervisorctl crontab at batch atd \

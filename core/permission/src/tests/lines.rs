@@ -10,9 +10,7 @@ pub(super) fn assert_decisions(context: &Context, lines: &[(&str, Decision)]) {
 }
 
 pub(super) fn confined() -> Context {
-    let mut context = Context::new("/srv/repo");
-    context.confined = true;
-    context
+    Context::new("/srv/repo").confine()
 }
 
 #[test]
