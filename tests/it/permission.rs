@@ -137,7 +137,9 @@ fn everyday(confined: bool, wanted: Decision) -> (usize, Vec<String>) {
     let (mut hits, mut others, mut all) = (0, Vec::new(), 0);
     for line in EVERYDAY.lines().filter(|line| !line.is_empty()) {
         let mut read = BatchLine::read(line, "/srv/repo").expect("a vector is a batch line");
-        read.context.confined = confined;
+        if confined {
+            read.context = read.context.confine();
+        }
         let ruling = permission::decide(&read.call, &read.context);
         all += 1;
         if ruling.decision == wanted {
@@ -166,7 +168,7 @@ fn a_sandbox_changes_only_what_it_holds() {
     for line in SAMPLES.lines().chain(OWN.lines()).filter(|line| !line.is_empty()) {
         let mut read = BatchLine::read(line, "/srv/repo").expect("a vector is a batch line");
         let before = permission::decide(&read.call, &read.context);
-        read.context.confined = true;
+        read.context = read.context.confine();
         let after = permission::decide(&read.call, &read.context);
         let contained = after.rule.to_string().starts_with("contained:");
         // What is decided stays decided, and what is let through says why.
@@ -211,7 +213,7 @@ fn a_sandbox_does_not_lift_what_leaves_the_checkout() {
         let call = permission::Call::shell(line);
         let mut context = permission::Context::new("/srv/repo");
         context.git_branch = Some("topic".to_owned());
-        context.confined = true;
+        context = context.confine();
         let ruling = permission::decide(&call, &context);
         assert_ne!(ruling.decision, Decision::Allow, "{line}: {}", ruling.rule);
     }
@@ -222,7 +224,7 @@ fn differing() -> Vec<String> {
     let mut context = permission::Context::new("/srv/repo");
     context.places.user_home = Some("/home/u".to_owned());
     context.git_branch = Some("feature/x".to_owned());
-    let confined = permission::Context { confined: true, ..context.clone() };
+    let confined = context.clone().confine();
     let meets = |wanted: &str, found: Decision| match wanted {
         "-" => true,
         "not-allow" => found != Decision::Allow,

@@ -353,6 +353,33 @@ fn a_push_goes_where_the_branch_leads() {
 }
 
 #[test]
+fn a_command_without_a_remote_reaches_those_of_the_project() {
+    let project = Workspace::git();
+    project.git_says(&["switch", "-q", "-c", "topic"]);
+    assert_eq!(bash(&project, "git push").0, "allow");
+    let settings = [
+        ("branch.topic.remote", "deploy", &["git push", "git pull", "git fetch"][..]),
+        ("branch.topic.pushRemote", "../beside.git", &["git push"]),
+        ("remote.pushDefault", "deploy", &["git push"]),
+        ("branch.other.remote", "deploy", &[]),
+        ("branch.topic.remote", "upstream", &[]),
+        // The only one that there is.
+        ("remote.deploy.url", "git@example.com:deploy", &["git push", "git pull", "git fetch"]),
+    ];
+    for (name, value, asked) in settings {
+        project.git_says(&["config", name, value]);
+        for line in ["git push", "git pull", "git fetch"] {
+            let found = bash(&project, line);
+            let is_asked = asked.contains(&line);
+            assert_eq!(found.0 == "ask", is_asked, "{name} {value}: {line}: {found:?}");
+        }
+        project.git_says(&["config", "--unset", name]);
+    }
+    project.git_says(&["config", "branch.other.remote", "deploy"]);
+    assert_eq!(bash(&project, "git switch other && git push").0, "ask");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_branch_with_a_new_repository_inside_is_asked_about() {
     let project = Workspace::git();

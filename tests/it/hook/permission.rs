@@ -269,8 +269,8 @@ fn folders_are_removed_freely_where_git_ignores_them_and_git_runs_where_the_repo
         ("find . -type d -name __pycache__ -exec rm -rf {} +", "allow"),
         // Of these git does not ignore everything, or has something else.
         ("rm -rf target", "ask"),
-        ("rm -rf build", "deny"),
-        ("rm -rf dist build", "deny"),
+        ("rm -rf build", "ask"),
+        ("rm -rf dist build", "ask"),
         ("cd src && git status", "allow"),
         ("git -C src log", "allow"),
     ] {

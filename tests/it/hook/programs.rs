@@ -134,3 +134,37 @@ fn programs_of_the_main_checkout_are_not_started_in_a_worktree() {
         assert!(!project.path("ran").exists(), "{line}");
     }
 }
+
+#[test]
+fn what_settings_of_git_run_is_not_written() {
+    let project = Workspace::git();
+    for file in ["clean.sh", "diff", "ssh", "edit", "free"] {
+        project.write(&format!("tools/{file}"), "#!/bin/sh\n");
+    }
+    project.write("top", "#!/bin/sh\n");
+    project.commit("Tools");
+    project.git_says(&["switch", "-q", "-c", "evil"]);
+    project.write("tools/clean.sh", "#!/bin/sh\nid\n");
+    project.commit("Change");
+    project.git_says(&["switch", "-q", "main"]);
+    let decided = |line: &str| {
+        let said = calls(&project, "s1", line)["hookSpecificOutput"].clone();
+        let decision = said["permissionDecision"].as_str().unwrap_or_default().to_owned();
+        if said["updatedInput"].is_object() { "contained".to_owned() } else { decision }
+    };
+    let paths = ["tools/clean.sh", "tools/diff", "tools/ssh", "tools/edit", "top"];
+    for path in paths {
+        assert_eq!(decided(&format!("echo x > {path}")), "allow", "{path}");
+    }
+    project.git_says(&["config", "filter.f.clean", "./tools/clean.sh"]);
+    project.git_says(&["config", "diff.m.textconv", "sh -c 'tools/diff --plain'"]);
+    project.git_says(&["config", "core.sshCommand", project.path("tools/ssh").to_str().unwrap()]);
+    project.git_says(&["config", "credential.helper", "!./tools/edit"]);
+    project.git_says(&["config", "gpg.program", "sh top"]);
+    for path in paths {
+        assert_eq!(decided(&format!("echo x > {path}")), "deny", "{path}");
+    }
+    assert_eq!(decided("printf x > tools/clean.sh; git status"), "deny");
+    assert_eq!(decided("git merge evil"), "ask");
+    assert_eq!(decided("echo x > tools/free && git status"), "allow");
+}

@@ -15,6 +15,42 @@ const HOOKS: &str = "applypatch-msg commit-msg fsmonitor-watchman p4-changelist 
     pre-commit pre-merge-commit pre-push pre-rebase pre-receive prepare-commit-msg proc-receive \
     push-to-checkout reference-transaction sendemail-validate update";
 
+/// Last parts of the names of settings that are programs or lines of a shell, by git-config(1) of git 2.51.
+const PROGRAMS: [&str; 32] = [
+    "alternaterefscommand",
+    "askpass",
+    "cccmd",
+    "clean",
+    "cmd",
+    "command",
+    "defaultkeycommand",
+    "difffilter",
+    "driver",
+    "editor",
+    "external",
+    "fsmonitor",
+    "gitproxy",
+    "headercmd",
+    "helper",
+    "packobjectshook",
+    "pager",
+    "path",
+    "process",
+    "program",
+    "receivepack",
+    "recentobjectshook",
+    "sendmailcmd",
+    "smtpserver",
+    "smudge",
+    "sshcommand",
+    "templatedir",
+    "textconv",
+    "tocmd",
+    "update",
+    "uploadpack",
+    "vcs",
+];
+
 /// Adds to `context` the files of the checkout that git runs as hooks, and those of a call to which names
 /// of files lead that run by themselves. Whether there are any.
 ///
@@ -36,7 +72,7 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> Result
 }
 
 /// The folder of `core.hooksPath` where it lies in the checkout at `root`, files of the checkout that hooks
-/// are links to, and those from which git takes settings.
+/// are links to, those from which git takes settings, and those that these have git run.
 ///
 /// # Errors
 ///
@@ -44,7 +80,7 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> Result
 pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     let Some(checkout) = checkout::own(io, root).await else { return Ok(Vec::new()) };
     checkout.demand_repository(io).await?;
-    let Configured { hooks, settings } = configured(io, root).await?;
+    let Configured { hooks, settings, programs } = configured(io, root).await?;
     let roots = (io.canonical(root).await.unwrap_or_else(|_| root.to_owned()), root.to_owned());
     // Where it really is or would be, in the checkout under the name that is used for it.
     let real = async |path: String| match real_path(io, &path).await {
@@ -55,6 +91,13 @@ pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     for file in settings {
         found.push(real(file.clone()).await);
         found.push(file);
+    }
+    for word in programs {
+        let path = Places::new(root).absolute(&word);
+        if word.contains('/') || io.stat(&path).await.is_ok() {
+            found.push(real(path.clone()).await);
+            found.push(path);
+        }
     }
     let folder = hooks.clone().unwrap_or_else(|| format!("{root}/.git/hooks"));
     let folder = real(folder).await;
@@ -91,6 +134,15 @@ struct Configured {
     hooks: Option<String>,
     /// Files with settings, absolute.
     settings: BTreeSet<String>,
+    /// Words of what git runs, each of which may be a file.
+    programs: BTreeSet<String>,
+}
+
+/// The words of a program with its arguments, or of a line of a shell.
+fn words(line: &str) -> impl Iterator<Item = String> {
+    let is_of_path = |c: char| c.is_alphanumeric() || "/._-+~@%:,".contains(c);
+    let words = line.split(move |c| !is_of_path(c)).filter(|word| !word.is_empty());
+    words.map(str::to_owned)
 }
 
 /// What git says about its settings: for each its origin, its name and its value. Without git, nothing.
@@ -114,6 +166,10 @@ async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
             None => value.to_owned(),
         };
         let includes = name.starts_with("include") && name.ends_with(".path");
+        let last = name.rsplit('.').next().unwrap_or_default();
+        if !includes && (PROGRAMS.binary_search(&last).is_ok() || name.starts_with("pager.")) {
+            configured.programs.extend(words(&path));
+        }
         if name == "core.hookspath" {
             configured.hooks = Some(Places::new(root).absolute(&path));
         } else if includes {
@@ -122,9 +178,38 @@ async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
         }
         configured.settings.insert(file);
     }
+    let of_git = io.env_all().iter().filter(|(name, _)| names_program(name));
+    configured.programs.extend(of_git.flat_map(|(_, value)| words(value)));
     // Git looks there as well where it found nothing yet.
     let home = io.env("HOME").unwrap_or_default();
     let global = io.env("XDG_CONFIG_HOME").map_or(format!("{home}/.config"), str::to_owned);
     configured.settings.extend([format!("{home}/.gitconfig"), format!("{global}/git/config")]);
     Ok(configured)
+}
+
+/// Whether a variable says what git runs.
+pub(super) fn names_program(variable: &str) -> bool {
+    const VARIABLES: [&str; 5] = ["EDITOR", "VISUAL", "PAGER", "BROWSER", "SSH_ASKPASS"];
+    variable.starts_with("GIT_") || VARIABLES.contains(&variable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_in_their_order() {
+        assert!(PROGRAMS.is_sorted());
+    }
+
+    #[test]
+    fn every_word_of_a_line_may_be_a_file() {
+        for (line, expected) in [
+            ("./tools/clean.sh", &["./tools/clean.sh"][..]),
+            ("!sh -c './a b' -- %f", &["sh", "-c", "./a", "b", "--", "%f"]),
+            ("", &[]),
+        ] {
+            assert_eq!(words(line).collect::<Vec<_>>(), expected);
+        }
+    }
 }

@@ -5,6 +5,7 @@ use onloop_effect::{Failure, Io};
 use onloop_permission::expand::HOLE;
 use onloop_permission::{Class, Context, Examined, is_protected_branch, names_secret};
 use onloop_syntax::text;
+use std::collections::BTreeSet;
 
 /// Commands of git that contact a remote.
 const REACH: [&str; 3] = ["git push", "git fetch", "git pull"];
@@ -31,6 +32,8 @@ pub(super) const FILES_OF_COMMITS: [&str; 11] = [
 ];
 /// Settings that say where a remote is.
 const REMOTE_URLS: &str = r"^remote\..*\.url$";
+/// Settings that say which remote a command without the name of one reaches.
+const REMOTE_OF_BRANCH: &str = r"^(remote\.pushdefault|branch\..*\.(remote|pushremote))$";
 /// Names that the engine takes for remotes. Without such a remote git takes what a file of this name in its
 /// folder says, or a folder of this name.
 const REMOTES: [&str; 2] = ["origin", "upstream"];
@@ -47,6 +50,11 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         let mut words = command.words.iter().skip_while(|word| *word != verb).skip(1);
         let operands: Vec<&str> = words.by_ref().filter_map(|word| operand(word)).collect();
         if let Some(reason) = place.no_remote(&operands, makes_folders).await {
+            return Some(reason);
+        }
+        if operands.is_empty()
+            && let Some(reason) = place.other_remote(verb, retargets).await
+        {
             return Some(reason);
         }
         if verb != "push" {
@@ -155,6 +163,37 @@ impl Place<'_> {
                 "this repository has no remote `{missing}`, so that git takes a folder of this name"
             )
         })
+    }
+
+    /// Settings by which a command that names no remote reaches another than those of the project.
+    async fn other_remote(&self, verb: &str, retargets: bool) -> Option<String> {
+        let settings = self.says(&["config", "--get-regexp", REMOTE_OF_BRANCH]).await;
+        let branch = self.says(&["symbolic-ref", "--quiet", "--short", "HEAD"]).await;
+        let counts = |name: &str| match name.rsplit_once('.') {
+            Some((_, "pushdefault" | "pushremote")) if verb != "push" => false,
+            // What the line switches to may be any branch.
+            Some((section, _)) if !retargets => {
+                let of = section.strip_prefix("branch.");
+                of.is_none_or(|of| branch.first().is_some_and(|branch| branch == of))
+            }
+            _ => true,
+        };
+        let is_other =
+            |remote: &str| !REMOTES.contains(&remote) && (remote != "." || verb == "push");
+        let setting = settings.iter().find(|line| {
+            let (name, remote) = line.split_once(' ').unwrap_or((line.as_str(), ""));
+            counts(name) && is_other(remote)
+        });
+        if let Some(setting) = setting {
+            let what = "git reaches another remote than the project's";
+            return Some(format!("by the setting `{setting}` {what}"));
+        }
+        // Git takes the only one where no setting says which.
+        let known = self.says(&["config", "--name-only", "--get-regexp", REMOTE_URLS]).await;
+        let known: BTreeSet<&str> =
+            known.iter().filter_map(|name| name.split_once('.')?.1.strip_suffix(".url")).collect();
+        let only = known.first().filter(|name| known.len() == 1 && is_other(name))?;
+        Some(format!("git reaches `{only}`, the only remote of this repository"))
     }
 
     /// Settings that make a push send something else than the branch of the same name.

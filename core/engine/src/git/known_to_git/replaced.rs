@@ -165,16 +165,12 @@ async fn writes_in(
 /// Whether settings of git, or variables that say what it starts, name one of these programs.
 async fn is_set(io: &Io, root: &str, programs: &BTreeSet<String>) -> bool {
     let Ok(settings) = hooks::settings(io, root).await else { return true };
-    let of_git = |name: &str| name.starts_with("GIT_") || VARIABLES.contains(&name);
-    let variables = io.env_all().iter().filter(|(name, _)| of_git(name));
+    let variables = io.env_all().iter().filter(|(name, _)| hooks::names_program(name));
     let values = variables.map(|(_, value)| value.as_str()).chain(settings.split('\0'));
     let is_of_name = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
     let mut words = values.flat_map(|value| value.split(|c| !is_of_name(c)));
     words.any(|word| programs.contains(word))
 }
-
-/// Variables beside those of git that name what it starts.
-const VARIABLES: [&str; 5] = ["EDITOR", "VISUAL", "PAGER", "BROWSER", "SSH_ASKPASS"];
 
 /// Whether other programs start this one by its name.
 fn is_started(name: &str) -> bool {
