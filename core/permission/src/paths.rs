@@ -10,6 +10,7 @@ mod found;
 mod links;
 mod places;
 mod secret;
+mod temporary;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use found::{asks, containable, denies, odd, secret_finding};
 use links::worse;
 use places::{AUTOMATION, CONTROL, MADE_BY_TOOLS, PACKAGES, TEMPORARY};
 pub(super) use places::{REBUILT, is_built};
+pub use places::{is_output, is_remade_by_tools};
 
 use super::expand::{Arg, HOLE, Shape};
 use super::verdict::{Decision, Finding, PathRule};
@@ -315,32 +317,6 @@ impl Places {
         absolute.get(1..).zip(root).is_some_and(|(path, root)| below(path, root).is_some())
     }
 
-    /// The part of a path in lower case below the run's own temporary folder.
-    fn in_own_temporary<'p>(&self, lower: &'p str) -> Option<&'p str> {
-        below_any_case(lower, self.own_temporary.as_deref()?)
-    }
-
-    /// Whether everything that `arg` names lies below the run's own temporary folder.
-    pub(super) fn is_lost_with_run(&self, arg: &Arg) -> bool {
-        let lower = self.absolute(&arg.text).to_lowercase();
-        matches!(arg.shape, Shape::Exact | Shape::Pattern)
-            && self.in_own_temporary(&lower).is_some_and(|inside| !inside.is_empty())
-            && self.class(&arg.text) == PathClass::OwnTemporary
-            && self.judge(arg, Access::Write).is_none()
-    }
-
-    /// Whether what `arg` names lies in a temporary folder, of which a sandbox has its own.
-    pub(super) fn is_temporary(&self, arg: &Arg) -> bool {
-        let path = arg.guessed();
-        let absolute = self.absolute(path).to_lowercase();
-        let is_inside =
-            |folder: &&str| below(&absolute, folder).is_some_and(|in_it| !in_it.is_empty());
-        matches!(self.class(path), PathClass::Temporary | PathClass::OwnTemporary)
-            && (TEMPORARY.iter().any(is_inside) || self.is_lost_with_run(arg))
-            && arg.shape != Shape::Splits
-            && !path.contains("..")
-    }
-
     /// Whether a folder at `path` may hold files that configure agents or run by themselves.
     pub(super) fn is_above_automation(&self, path: &str) -> bool {
         let lower = self.absolute(path).to_lowercase();
@@ -562,11 +538,6 @@ pub fn may_hold_guarded(folder: &str) -> bool {
 fn holds_settings(path: &str) -> bool {
     let lower = path.trim_end_matches('/').to_lowercase();
     file_name(&lower) == ".git" || file_name(&lower).starts_with("config")
-}
-
-/// Whether a name is that of a folder that tools make anew, and in which a person keeps nothing.
-pub fn is_remade_by_tools(name: &str) -> bool {
-    name.starts_with('.') && REBUILT.contains(&name)
 }
 
 /// The part behind the last slash.

@@ -1,19 +1,20 @@
-//! What git ignores by rules that are not committed. Such a rule may be as new as the call that removes
-//! what it names.
+//! What git ignores and no build makes again, or ignores by rules that are not committed. Such a rule may
+//! be as new as the call that removes what it names.
 
 use std::collections::BTreeSet;
 
 use crate::git::hardened::{self, STATUS};
 use onloop_effect::{Failure, Io};
-use onloop_permission::paths::is_remade_by_tools;
+use onloop_permission::paths::{is_output, is_remade_by_tools};
 
-/// The ignored files and folders among `specs` for which the rule, or one in a folder above, is not
-/// as committed. They are relative to `root`; folders end in a slash.
+/// The ignored files and folders among `specs` whose names are not of what builds make, or for which the
+/// rule, or one in a folder above, is not as committed. They are relative to `root`; folders end in a
+/// slash.
 ///
 /// # Errors
 ///
 /// When git does not answer.
-pub(crate) async fn by_uncommitted_rules(
+pub(crate) async fn perhaps_for_good(
     io: &Io,
     root: &str,
     specs: &[String],
@@ -48,7 +49,7 @@ pub(crate) async fn by_uncommitted_rules(
     let committed = fields.iter().filter(|[source, _, pattern, path]| {
         let is_committed =
             tracked.contains(source) && !changed.iter().any(|folder| path.starts_with(folder));
-        is_committed || ignores_itself(source, pattern)
+        is_committed && is_output(path) || ignores_itself(source, pattern)
     });
     let committed: BTreeSet<&str> = committed.map(|[_, _, _, path]| *path).collect();
     Ok(ignored.difference(&committed).map(|path| (*path).to_owned()).collect())

@@ -269,11 +269,11 @@ async fn unseen(
         unseen.extend(files.map(|path| (path.to_owned(), false)));
         Ok::<_, Failure>(())
     };
-    // Of a folder, what git ignores by committed rules can be made again; files that a pattern names count,
+    // Of a folder, what git ignores by committed rules and builds make can be made again; files that a pattern names count,
     // ignored or not.
     let (folders, others): (Vec<_>, Vec<_>) = named.iter().partition(|path| path.ends_with('/'));
     let folders: Vec<String> = folders.into_iter().filter_map(|path| pathspec(path)).collect();
-    let doubtful = ignored::by_uncommitted_rules(io, root, &folders).await?;
+    let doubtful = ignored::perhaps_for_good(io, root, &folders).await?;
     add(&[], doubtful.iter().filter_map(|path| pathspec(path)).collect()).await?;
     let patterns = others.iter().filter(|path| path.contains("**/"));
     let patterns = patterns.filter_map(|path| pathspec(path)).collect();

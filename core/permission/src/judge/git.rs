@@ -451,6 +451,9 @@ pub(crate) fn config(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let rest = match words.as_deref() {
         Some(["--get" | "--get-all" | "get", rest @ ..]) => rest,
         Some(["--global" | "--local" | "--system", "--get" | "get", rest @ ..]) => rest,
+        Some([.., "--list" | "-l"] | ["list" | "--list" | "-l", ..]) => {
+            return judge.classified(Class::Reveals, parsed);
+        }
         Some(rest @ [_]) => rest,
         _ => return judge.classified(Class::Rewires, parsed),
     };

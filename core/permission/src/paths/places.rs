@@ -383,7 +383,7 @@ pub(crate) const REBUILT: [&str; 20] = [
 ];
 
 /// Folders that builds and tests write as well. Some projects keep their own files in one.
-pub(crate) const BUILT: [&str; 20] = [
+pub(crate) const BUILT: [&str; 28] = [
     "dist",
     "build",
     "_build",
@@ -404,6 +404,14 @@ pub(crate) const BUILT: [&str; 20] = [
     "DerivedData",
     ".build",
     ".hypothesis",
+    ".aws-sam",
+    ".sass-cache",
+    ".serverless",
+    "Pods",
+    "cdk.out",
+    "elm-stuff",
+    "obj",
+    "vendor",
 ];
 
 /// Endings of what builds and tests write beside sources.
@@ -413,4 +421,14 @@ const BUILT_ENDINGS: [&str; 9] =
 /// Whether a name is that of something that builds and tests write.
 pub(crate) fn is_built(name: &str) -> bool {
     BUILT.contains(&name) || BUILT_ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Whether a path has the name of something that builds and tests make again, or lies in a folder that has.
+pub fn is_output(inside: &str) -> bool {
+    inside.split('/').any(|name| REBUILT.contains(&name) || is_built(name))
+}
+
+/// Whether a name is that of a folder that tools make anew, and in which a person keeps nothing.
+pub fn is_remade_by_tools(name: &str) -> bool {
+    name.starts_with('.') && REBUILT.contains(&name)
 }

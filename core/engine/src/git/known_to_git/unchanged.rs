@@ -35,7 +35,7 @@ pub(super) async fn learn(io: &Io, call: &Call, context: &mut Context) -> bool {
 }
 
 /// Whether git ignores everything in a folder that it does not have as it is on disk, committed, by rules
-/// that are committed, too.
+/// that are committed, too, and all that is of a build by its name.
 async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
     let Some(inside) = folder.strip_prefix(root).map(|inside| inside.trim_matches('/')) else {
         return false;
@@ -59,9 +59,7 @@ async fn is_kept(io: &Io, root: &str, folder: &str) -> bool {
     }
     let changes = ask(&[&STATUS[..], &["--untracked-files=all"]].concat()).await;
     changes.is_some_and(|changes| changes.is_empty())
-        && ignored::by_uncommitted_rules(io, root, &[spec])
-            .await
-            .is_ok_and(|found| found.is_empty())
+        && ignored::perhaps_for_good(io, root, &[spec]).await.is_ok_and(|found| found.is_empty())
 }
 
 /// Whether git tracks each of these files and has it as it is on disk, committed. What git cannot

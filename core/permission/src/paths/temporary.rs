@@ -1,0 +1,32 @@
+//! Folders whose content nobody misses.
+
+use super::{Access, PathClass, Places, TEMPORARY, below, below_any_case};
+use crate::expand::{Arg, Shape};
+
+impl Places {
+    /// The part of a path in lower case below the run's own temporary folder.
+    pub(super) fn in_own_temporary<'p>(&self, lower: &'p str) -> Option<&'p str> {
+        below_any_case(lower, self.own_temporary.as_deref()?)
+    }
+
+    /// Whether everything that `arg` names lies below the run's own temporary folder.
+    pub(crate) fn is_lost_with_run(&self, arg: &Arg) -> bool {
+        let lower = self.absolute(&arg.text).to_lowercase();
+        matches!(arg.shape, Shape::Exact | Shape::Pattern)
+            && self.in_own_temporary(&lower).is_some_and(|inside| !inside.is_empty())
+            && self.class(&arg.text) == PathClass::OwnTemporary
+            && self.judge(arg, Access::Write).is_none()
+    }
+
+    /// Whether what `arg` names lies in a temporary folder, of which a sandbox has its own.
+    pub(crate) fn is_temporary(&self, arg: &Arg) -> bool {
+        let path = arg.guessed();
+        let absolute = self.absolute(path).to_lowercase();
+        let is_inside =
+            |folder: &&str| below(&absolute, folder).is_some_and(|in_it| !in_it.is_empty());
+        matches!(self.class(path), PathClass::Temporary | PathClass::OwnTemporary)
+            && (TEMPORARY.iter().any(is_inside) || self.is_lost_with_run(arg))
+            && arg.shape != Shape::Splits
+            && !path.contains("..")
+    }
+}
