@@ -171,8 +171,18 @@ const FOLDERS: &[&str] = &[
 ];
 
 /// Endings that make an environment file a template without values.
-const TEMPLATES: [&str; 5] =
-    [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults"];
+const TEMPLATES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
+
+/// Whether a name is that of a template: `.env.example`, `.env.production.example`.
+fn is_template(name: &str) -> bool {
+    let is_plain = |label: &str| {
+        let label = label.strip_prefix('.').unwrap_or_default();
+        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+    };
+    let kind = name.strip_prefix(".env").unwrap_or_default();
+    let label = TEMPLATES.iter().find_map(|end| kind.strip_suffix(end));
+    kind == ".defaults" || label.is_some_and(|label| label.is_empty() || is_plain(label))
+}
 
 /// Entries below `/proc/<pid>` that show a process's memory, environment or files.
 const PROCESS_ENTRIES: [&str; 12] = [
@@ -222,7 +232,7 @@ fn is_secret_name(name: &str) -> bool {
         .is_some_and(|next| !next.is_alphabetic());
     let environment = name == ".env"
         || name == ".envs"
-        || (variant && !TEMPLATES.contains(&name) && !name.ends_with(".d.ts"));
+        || (variant && !is_template(name) && !name.ends_with(".d.ts"));
     let key = KEY_PAIRS.iter().any(|pair| name.starts_with(pair)) && !name.ends_with(".pub");
     let service = name.starts_with("service-account") && name.ends_with(".json");
     environment
