@@ -548,8 +548,9 @@ impl<'c> Judge<'c> {
         let names_code = matches!(class, Class::NamesCode | Class::Runs);
         // A server of this machine is within reach of a sandbox.
         let local = class == Class::Connects && network::is_local_only(parsed);
-        let containable =
-            local || (class.is_containable() && is_containable(parsed) && !names_code);
+        let held =
+            if names_code { self.names_own_code(parsed, name) } else { class.is_containable() };
+        let containable = local || held && is_containable(parsed);
         let reason = format!("`{}` with `{name}` {}", parsed.name, class.sentence());
         let (decision, lasting) = (class.decision(), class.is_lasting() && !local);
         self.add(Finding { decision, rule, reason, containable, lasting });

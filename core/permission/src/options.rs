@@ -5,7 +5,7 @@ use super::expand::{Arg, HOLE, Shape};
 use super::judge::entry::{
     ArgFinding, Flag, Others, ParsedArgs, ProgramEntry, Role, Seen, Takes, is_number, lists, words,
 };
-use super::programs::Class;
+use super::programs::{Class, find};
 use super::verdict::Decision;
 
 /// Reads `args` as the arguments of `program`, which is called `name` in rules and reasons.
@@ -29,6 +29,34 @@ pub(super) fn parse<'p>(
         reader.word();
     }
     reader.parsed
+}
+
+/// The words behind `name` that are certainly names of tests, tasks or packages, and of no file: a folder of
+/// packages may be one (`./licenses`).
+pub(super) fn names<'p>(name: &'p str, args: &'p [Arg]) -> Vec<&'p Arg> {
+    let is_plain = |text: &str| {
+        let text = text.strip_prefix("./").unwrap_or(text);
+        let text = text.strip_suffix("/...").unwrap_or(text);
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_-:/".contains(c);
+        !text.starts_with('/') && text.chars().all(plain)
+    };
+    // Behind `--` may be words of another program.
+    let end = args.iter().position(|arg| arg.text == "--").unwrap_or(args.len());
+    let (mut entry, mut args) = (find(name), &args[..end]);
+    while let Some(program) = entry {
+        let parsed = parse(program, name, args);
+        let Some(rest) = parsed.rest.filter(|_| program.has_subcommands()) else {
+            let roles = program.operands;
+            let is_name = |at: usize| roles[at.min(roles.len() - 1)] == Role::Name;
+            let operands = parsed.operands.iter().enumerate();
+            let named =
+                operands.filter(|(at, arg)| is_name(*at) && arg.known().is_some_and(is_plain));
+            return named.filter(|_| parsed.is_certain()).map(|(_, arg)| *arg).collect();
+        };
+        entry = program.every_subcommand().find(|sub| sub.is_called(&args[rest].text));
+        args = &args[rest + 1..];
+    }
+    Vec::new()
 }
 
 struct OptionReader<'p> {
@@ -337,7 +365,7 @@ fn looks_like_option(text: &str) -> bool {
 /// Whether there is anything to judge about a word of this role.
 fn is_judged(role: Role) -> bool {
     match role {
-        Role::Data | Role::Text | Role::Command => false,
+        Role::Data | Role::Text | Role::Name | Role::Command => false,
         Role::Word
         | Role::List
         | Role::Glob

@@ -434,7 +434,11 @@ impl Places {
             }
             (Stream | Endless | Repository, _)
             | (OwnTemporary | ClientFile, List | Read | Write) => None,
-            (Temporary | OwnTemporary | ClientFile | Home | Outside, Run) => {
+            (Temporary | OwnTemporary, Run) => containable(
+                PathRule::Outside,
+                format!("`{path}` is in a temporary folder, and code is taken from it"),
+            ),
+            (ClientFile | Home | Outside, Run) => {
                 asks(PathRule::Outside, "is outside the repository, and code is taken from it")
             }
             (Packages | Control | Automation | GitHook, Run) => None,
@@ -470,7 +474,7 @@ impl Places {
                 TemporaryPolicy::Allow => None,
                 TemporaryPolicy::Ask => containable(
                     PathRule::Temporary,
-                    "is in a temporary folder, outside the repository",
+                    format!("`{path}` is in a temporary folder, outside the repository"),
                 ),
             },
             (Home, List | Read) => {

@@ -14,6 +14,8 @@ pub(crate) enum Role {
     Data,
     /// The same, also with a dash in front: a pattern, a message.
     Text,
+    /// The name of a test, a task or a package, which no file is read for.
+    Name,
     /// A word without a path in it.
     Word,
     /// A path of which names, sizes or counts are shown.
@@ -336,6 +338,11 @@ impl ParsedArgs<'_> {
     /// Whether an option by one of these names was given that makes the command harmless, and nothing
     /// else that may take it back: its negation, or a word that is not known.
     pub(crate) fn has_certainly(&self, names: &[&str]) -> bool {
+        self.has(names) && self.is_certain()
+    }
+
+    /// Whether every option is known, and no word may turn out to be another one.
+    pub(crate) fn is_certain(&self) -> bool {
         let is_option = |found: &ArgFinding<'_>| match found {
             ArgFinding::PossibleOption(_)
             | ArgFinding::UnquotedValue
@@ -347,7 +354,7 @@ impl ParsedArgs<'_> {
             | ArgFinding::UnknownCommand
             | ArgFinding::MisplacedOption(_) => false,
         };
-        self.has(names) && !self.found.iter().any(is_option)
+        !self.found.iter().any(is_option)
     }
 
     /// How often options by one of these names were given.

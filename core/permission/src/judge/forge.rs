@@ -108,19 +108,11 @@ pub(crate) fn label(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.classified(Class::Publishes, parsed);
 }
 
-/// `gh repo view --json owner`: for setting up a board.
-pub(crate) fn repo_view(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let words = parsed.known_args();
-    let owner = match words.as_deref() {
-        Some(["--json", "owner"] | ["--json=owner"]) => true,
-        Some(["--json", "owner", "-q" | "--jq", filter]) => {
-            filter.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'.')
-        }
-        _ => false,
-    };
-    if !(owner && parsed.name.ends_with(" view") && workflow::is_board(judge.context)) {
-        judge.classified(Class::Connects, parsed);
-    }
+/// What brings files of GitHub here; a variable may choose which server gets the token.
+pub(crate) fn fetches(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    forge_query(judge, parsed);
+    judge.seen.reaches = true;
+    judge.classified(parsed.program.class, parsed);
 }
 
 /// `gh auth status`: for setting up a board, and without the token.

@@ -3,6 +3,7 @@
 
 use super::{Examined, Judge, builtins};
 use crate::expand::Arg;
+use crate::options;
 use crate::paths::{Access, file_name, mentions_secret};
 use crate::programs::Class;
 use crate::shell::{ParsedShell, Scope, ScopeKind, Simple, Word};
@@ -90,7 +91,13 @@ impl Judge<'_> {
         self.seen.fetched |=
             matches!(name, "curl" | "wget" | "wget2" | "aria2c" | "http" | "https");
         if self.context.confined {
-            self.seen.secret |= args.iter().any(|arg| mentions_secret(arg.guessed()));
+            let is_mention = |arg: &&Arg| mentions_secret(arg.guessed());
+            let mut mentions = args.iter().filter(is_mention).peekable();
+            if mentions.peek().is_some() {
+                let names = options::names(name, &args[1..]);
+                let is_name = |arg: &Arg| names.iter().any(|known| std::ptr::eq(*known, arg));
+                self.seen.secret |= mentions.any(|arg| !is_name(arg));
+            }
         }
         if args.iter().any(|arg| arg.secret) && !builtins::keeps_secret(name, &args[1..]) {
             self.shows_secret();

@@ -3,6 +3,7 @@
 use super::Judge;
 use super::entry::{ParsedArgs, Role, is_number, lists};
 use crate::expand::{Arg, HOLE};
+use crate::paths::Access;
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, Rule};
 use crate::web;
@@ -41,17 +42,25 @@ pub(crate) fn database(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         parsed.name == "cqlsh" && !text.contains(' ') && !is_number(text) && !is_this_machine(text)
     };
     let is_postgres = ["p", "createdb", "dropdb"].iter().any(|name| parsed.name.starts_with(name));
-    let names_host = |arg: &Arg| {
+    // Only what is no option's value; code connects to others by a call.
+    let is_host = |arg: &&Arg| {
         let text = arg.text.as_str();
         let host = text.split(['/', ':']).next().unwrap_or_default();
-        let is_host = by_name && !text.starts_with('-') && text.contains(['/', ':', '.']);
+        text.contains(['/', ':', '.']) && !text.contains("://") && !is_this_machine(host)
+    };
+    let connects = |arg: &&Arg| ["connect", "Mongo("].iter().any(|call| arg.text.contains(call));
+    let is_named = by_name
+        && (parsed.operands.iter().any(is_host) || parsed.values(&["--eval"]).iter().any(connects));
+    let names_host = |arg: &Arg| {
+        let text = arg.text.as_str();
+        let here = text.strip_prefix("--host=").is_some_and(is_this_machine);
         is_server_elsewhere(text)
-            || is_host && !text.contains("://") && !is_this_machine(host)
-            || names_host_in_settings(text)
+            || !here && !is_here_by_settings(text) && names_host_in_settings(text)
             || hides_host(text, if is_postgres { "AaEeHlnqsStXxz1wW" } else { OTHER_LETTERS })
             || arg.opaque_start()
     };
     let containable = hosts.iter().all(is_here)
+        && !is_named
         && !parsed.args.iter().any(names_host)
         && !parsed.operands.iter().any(first_is_host);
     let rule = Rule::Program(parsed.name.to_owned());
@@ -67,6 +76,21 @@ fn names_host_in_settings(text: &str) -> bool {
     ["host=", "hostaddr=", "service="].iter().any(|setting| packed.contains(setting))
 }
 
+/// Whether settings of a connection are plain ones, each host of which is this machine.
+fn is_here_by_settings(text: &str) -> bool {
+    let text = text.strip_prefix("--dbname=").unwrap_or(text);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
+    text.split(' ').filter(|setting| !setting.is_empty()).all(|setting| {
+        let (name, value) = setting.split_once('=').unwrap_or((setting, "="));
+        let is_host = name.starts_with("host");
+        let is_name = name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        is_name
+            && value.chars().all(plain)
+            && !name.starts_with("service")
+            && (!is_host || !value.is_empty() && is_this_machine(value))
+    })
+}
+
 /// Letters of mysql and redis-cli, and of their kin, that take nothing.
 const OTHER_LETTERS: &str = "AabBcCEfGHiIjKLmnNoqrstTvwXx?0123456789";
 
@@ -79,10 +103,17 @@ fn hides_host(word: &str, plain: &str) -> bool {
 
 /// Whether these name the machine itself, or a socket on it. Some programs take several hosts.
 pub(crate) fn is_this_machine(hosts: &str) -> bool {
-    let is_here = |host: &str| {
-        matches!(host, "" | "localhost" | "127.0.0.1" | "::1" | "[") || host.starts_with('/')
-    };
+    let is_here =
+        |host: &str| matches!(host, "" | "::1" | "[") || is_loopback(host) || host.starts_with('/');
     hosts.split(',').all(is_here)
+}
+
+/// Whether a name or number is this machine wherever it is looked up. Names below `localhost` are (RFC 6761).
+fn is_loopback(host: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.".contains(c);
+    let is_below = |host: &str| !host.is_empty() && host.chars().all(is_plain);
+    matches!(host, "localhost" | "127.0.0.1" | "0.0.0.0")
+        || host.strip_suffix(".localhost").is_some_and(is_below)
 }
 
 /// Whether an address names a server on another machine.
@@ -133,19 +164,81 @@ pub(super) fn sends(parsed: &ParsedArgs<'_>) -> bool {
 /// Whether a program that takes addresses gets one, and only such of this machine.
 pub(super) fn is_local_only(parsed: &ParsedArgs<'_>) -> bool {
     let elsewhere = ["-x", "--proxy", "--preproxy", "--resolve", "--connect-to", "-K", "--config"];
+    // Of curl it shows headers.
+    let lists = parsed.name.starts_with("wget") && parsed.has(&["-i", "--input-file"]);
     parsed.program.operands.contains(&Role::Address)
         && !parsed.operands.is_empty()
         && parsed.operands.iter().all(|arg| is_local(arg))
         && !parsed.has(&elsewhere)
-        && !parsed.has(&["--url", "--doh-url", "--socks4", "--socks5", "-i", "--input-file"])
+        && !parsed.has(&["--url", "--doh-url", "--socks4", "--socks5"])
+        && !lists
 }
 
 /// Whether an address is certainly one of this machine.
 fn is_local(arg: &Arg) -> bool {
     let authority = web::authority(&arg.text);
     let host = authority.split_once(':').map_or(authority, |(host, _)| host);
-    matches!(host, "localhost" | "127.0.0.1") && !authority.contains('@')
-        || authority.starts_with("[::1]")
+    is_loopback(host) && !authority.contains('@') || authority.starts_with("[::1]")
+}
+
+/// httpie and xh: the first word is the address, or the method and the second one is. A sandbox holds what
+/// goes to this machine.
+pub(crate) fn request(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const ELSEWHERE: [&str; 3] = ["--proxy", "--resolve", "--unix-socket"];
+    let mut words = parsed.operands.as_slice();
+    if let [method, rest @ ..] = words
+        && !rest.is_empty()
+        && method.text.bytes().all(|b| b.is_ascii_alphabetic())
+    {
+        words = rest;
+    }
+    let is_here = |arg: &&Arg| {
+        // `://host` is short for `http://host`.
+        let rest = arg.text.strip_prefix(':').filter(|rest| !rest.starts_with("//"));
+        let port = rest.map(|rest| rest.split('/').next());
+        let is_port =
+            |port: Option<&str>| port.is_some_and(|port| port.is_empty() || is_number(port));
+        arg.known().is_some() && (port.is_some_and(is_port) || is_local(arg))
+    };
+    let containable = words.first().is_some_and(is_here)
+        && parsed.is_certain()
+        && parsed.args.iter().all(|arg| !arg.opaque_start())
+        && !parsed.has(&ELSEWHERE);
+    for (_, file) in words.iter().skip(1).filter_map(|arg| arg.text.split_once('@')) {
+        judge.opens(&Arg::exact(file), Access::Read);
+    }
+    let rule = Rule::Program(parsed.name.to_owned());
+    let reason = format!("`{}` {}", parsed.name, Class::Connects.sentence());
+    judge.add(Finding { containable, lasting: !containable, ..Finding::ask(rule, reason) });
+}
+
+/// Programs of which an option says that nothing leaves the machine or is shown: the entry lists no others
+/// that would take that back.
+pub(crate) fn rehearsal(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let dry = parsed.values(&["--dry-run"]);
+    let is_dry = !dry.is_empty()
+        && dry.len() == parsed.count(&["--dry-run"])
+        && dry.iter().all(|value| value.known() == Some("client"));
+    let tells = parsed.has(&[
+        "--syntax-check",
+        "--list-tasks",
+        "--list-tags",
+        "--list-hosts",
+        "--services",
+        "--images",
+        "--profiles",
+        "--volumes",
+        "-q",
+        "--quiet",
+    ]);
+    let is_held = (tells || is_dry) && parsed.is_certain();
+    let class = match is_held {
+        // It may name an address.
+        true if is_dry => Class::Fetches,
+        true => Class::Runs,
+        false => parsed.program.class,
+    };
+    judge.classified(class, parsed);
 }
 
 /// `nc -z`: only looks whether a port is open.

@@ -1,9 +1,9 @@
 //! Judges arguments by what the table says that they are.
 
 use super::entry::{ArgFinding, ParsedArgs, Role};
-use super::{Judge, is_containable, network};
+use super::{Judge, is_containable, network, tasks};
 use crate::expand::{Arg, HOLE, Shape, shown};
-use crate::paths::{Access, PathClass};
+use crate::paths::{Access, PathClass, in_system_folder};
 use crate::verdict::{Finding, PathRule, Rule};
 
 /// What is said about a word that may become an option.
@@ -68,7 +68,7 @@ impl Judge<'_> {
         }
         let places = &self.places;
         let finding = match role {
-            Role::Data | Role::Text | Role::Command => None,
+            Role::Data | Role::Text | Role::Name | Role::Command => None,
             Role::Word => {
                 let plain = |c: char| c.is_ascii_alphanumeric() || "_-,.=+".contains(c);
                 let is_plain = arg.known().is_some_and(|text| text.chars().all(plain));
@@ -107,6 +107,38 @@ impl Judge<'_> {
                 ..finding
             }),
         );
+    }
+
+    /// Whether each value of an option that takes code names files of the checkout, or a name or version
+    /// without a place: as held as a script of the checkout. An address, or another folder, is code from
+    /// elsewhere.
+    pub(super) fn names_own_code(&mut self, parsed: &ParsedArgs<'_>, option: &str) -> bool {
+        let values = parsed.values(&[option]);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-/%".contains(c);
+        let is_own = |part: &str| {
+            let path = Arg::exact(part);
+            // What standard input has is not in the line.
+            part != "-"
+                && !part.starts_with("/dev/")
+                && part.chars().all(is_plain)
+                && (!part.contains('/')
+                    || in_system_folder(part)
+                    || self.places.judge(&path, Access::Run).is_none_or(|found| found.containable))
+        };
+        let is_held = |value: &&Arg| {
+            let text = value.known().unwrap_or(":");
+            // Plugins of pytest are turned off by `no:NAME`.
+            let text = text.strip_prefix("no:").unwrap_or(text);
+            let mut parts = text.split([' ', '=', ',']).filter(|part| !part.is_empty());
+            parts.all(is_own) && (text.contains('=') || !tasks::leaves_the_machine(text))
+        };
+        let count = parsed.count(&[option]);
+        let is_own = count > 0 && values.len() == count && values.iter().all(is_held);
+        // It may be a command.
+        for value in values.iter().filter(|value| value.text.contains(' ')) {
+            self.guessed_code(value.guessed());
+        }
+        is_own
     }
 
     fn at_file(&mut self, arg: &Arg) {

@@ -44,8 +44,21 @@ fn is_own_variable(before: &str, word: &str) -> bool {
 
 /// yq: as jq, and functions that load files.
 pub(crate) fn yq(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    // `eval` and `eval-all` stand before the expression, and without one the first is a file.
-    for operand in &parsed.operands {
+    const COMMANDS: [&str; 4] = ["eval", "eval-all", "e", "ea"];
+    let mut operands = parsed.operands.as_slice();
+    // One of these stands before the expression, and without an expression the first is a file.
+    if let [first, rest @ ..] = operands
+        && COMMANDS.contains(&first.text.as_str())
+    {
+        operands = rest;
+    }
+    if parsed.has(&["-i", "--inplace", "--in-place"]) {
+        judge.ask_held(parsed, "edits files in place");
+        let files = if operands.len() > 1 { &operands[1..] } else { operands };
+        files.iter().for_each(|file| judge.opens(file, Access::Write));
+        judge.writes(files);
+    }
+    for operand in operands {
         query(judge, parsed, Some(operand), is_own_variable);
         judge.reads(operand);
         if operand.text.ends_with(".yq") {

@@ -5,7 +5,7 @@ mod names;
 pub(super) use names::{file_leaves, leaves_for, names_leaving_task};
 pub(crate) use names::{leaves_the_machine, sends};
 
-use super::entry::{ParsedArgs, is_number, lists};
+use super::entry::{ParsedArgs, Role, is_number, lists};
 use super::{Judge, wrappers};
 use crate::environment;
 use crate::expand::{Arg, Shape, shown};
@@ -94,16 +94,35 @@ pub(crate) fn cmake(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         let leaves = |name: &str| name.contains("install") || leaves_the_machine(name);
         target.known().is_none_or(leaves)
     };
-    let more = parsed.operands.iter().filter(|_| parsed.has(&["--build"]));
-    if targets.iter().chain(more).any(leaves) {
+    // What stands behind `--` is for the program that builds.
+    let at = |word: &str| parsed.args.iter().position(|arg| arg.text == word);
+    let (end, build) = (at("--").unwrap_or(parsed.args.len()), at("--build"));
+    let is_in = |args: &[Arg], operand: &Arg| args.iter().any(|arg| std::ptr::eq(arg, operand));
+    let folder = build.and_then(|at| parsed.args.get(at + 1));
+    for operand in parsed.operands.iter().filter(|operand| is_in(&parsed.args[..end], operand)) {
+        judge.role(operand, Role::Write, parsed);
+    }
+    let is_folder = |operand: &Arg| folder.is_some_and(|folder| std::ptr::eq(folder, operand));
+    let more = parsed.operands.iter().filter(|operand| build.is_some() && !is_folder(operand));
+    // `release` is a way to build.
+    let presets = parsed.values(&["--preset"]);
+    let leaves_as_preset = |preset: &Arg| {
+        let name = preset.text.to_lowercase().replace("release", "");
+        leaves(&&Arg { text: name, ..preset.clone() })
+    };
+    let has_preset = build.is_some() && presets.into_iter().any(leaves_as_preset);
+    if has_preset || targets.iter().chain(more).any(leaves) {
         judge.ask(parsed, "installs or deploys what it built");
     }
     if parsed.args.is_empty() {
         judge.ask(parsed, "has nothing to do");
     }
-    // What stands behind `--` is for the program that builds.
-    if parsed.args.iter().any(|arg| arg.text == "--") {
+    if end < parsed.args.len() {
         judge.ask_held(parsed, "hands words on to the program that builds");
+    }
+    // `-E env` and `-E time` run a command.
+    if parsed.has(&["-E"]) {
+        wrappers::any_suffix(judge, parsed.args);
     }
 }
 
@@ -421,8 +440,9 @@ pub(super) fn run_file(path: &str, args: &[Arg], places: &Places) -> Option<Find
     }
     let reason = format!("`{path}` is a file whose content is not judged");
     use PathClass::{Automation, GitHook, Repository};
-    let inside = matches!(places.class(path), Repository | Automation | GitHook);
+    let is_inside = matches!(places.class(path), Repository | Automation | GitHook);
+    let is_held = is_inside || places.is_temporary(path);
     let leaves = file_leaves(path, args);
     let finding = Finding::ask(Rule::ProgramFile, reason);
-    Some(Finding { containable: inside && !leaves, lasting: leaves, ..finding })
+    Some(Finding { containable: is_held && !leaves, lasting: leaves, ..finding })
 }

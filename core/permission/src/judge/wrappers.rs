@@ -426,7 +426,8 @@ pub(crate) fn shell(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
             let containable = posix
                 && !options.unread
                 && file.known().is_some_and(|path| {
-                    judge.places.is_inside(path) && !tasks::file_leaves(path, behind)
+                    let known = judge.places.is_inside(path) || judge.places.is_temporary(path);
+                    known && !tasks::file_leaves(path, behind)
                 });
             judge.runs_file(file.guessed());
             judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());
@@ -462,7 +463,10 @@ pub(crate) fn source(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         judge.runs_file(path);
     }
     let containable = file.is_some_and(|path| {
-        let known = judge.places.is_inside(path) || judge.places.class(path) == PathClass::Packages;
+        let places = &judge.places;
+        let known = places.is_inside(path)
+            || places.is_temporary(path)
+            || places.class(path) == PathClass::Packages;
         known && !tasks::file_leaves(path, &words[1..])
     });
     judge.about(parsed, Decision::Ask, containable, Class::Runs.sentence());

@@ -1,8 +1,8 @@
 //! Programs that build, test and check.
 
 use super::super::judge::tasks;
-use super::Class::{Builds, Deletes, Finds, NamesCode, Runs};
-use super::Role::{Code, Data, Word, Write};
+use super::Class::{Builds, Connects, Deletes, Finds, Installs, NamesCode, Runs};
+use super::Role::{Code, Data, Name, Word, Write};
 use super::{ProgramEntry, attached, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -26,6 +26,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
             makes("-e --environment-overrides", NamesCode),
         ])
+        .operands(&[Name])
         .check(tasks::make),
     program("ninja samu", Builds, "builds what was configured")
         .options(&[
@@ -37,22 +38,22 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(tasks::ninja),
     program("cmake", Builds, "configures and builds")
         .options(&[
-            takes("-S -B --build --open", Write),
+            takes("-S -B --open", Write),
             takes("-G -T -A -j --parallel -t --target --config --preset --log-level", Data),
             takes("-D", Data),
             plain(
-                "--fresh --clean-first -v --verbose --list-presets -N -L -LA -LH --version \
-                 -Wdev -Wno-dev",
+                "--build --fresh --clean-first -v --verbose --list-presets -N -L -LA -LH \
+                 --version -Wdev -Wno-dev",
             ),
             makes_with(
-                "-E -P -C --install --toolchain --workflow -U --find-package --graphviz \
+                "-E -P -C --toolchain --workflow -U --find-package --graphviz \
                  --trace-redirect --system-information --debugger-pipe --install-prefix \
                  --project-file --profiling-output",
                 Data,
                 Runs,
             ),
+            makes_with("--install", Data, Installs),
         ])
-        .operands(&[Write])
         .check(tasks::cmake),
     program("mvn mvnw", Runs, "builds with Maven")
         .any_options()
@@ -73,6 +74,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             makes_with("-f --justfile --taskfile --shell", Data, NamesCode),
             takes("-d --working-directory --dir", Code),
         ])
+        .operands(&[Name, Data])
         .check(tasks::task),
     program(
         "ctest meson bazel bazelisk buck scons waf rake ant sbt xcodebuild msbuild nox tox invoke \
@@ -89,10 +91,11 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("pytest py.test", Runs, "runs the tests")
         .options(&[
             makes_with(
-                "-p -o --override-ini --import-mode --pastebin --pdbcls --debug",
+                "-p -o --override-ini --import-mode --pdbcls --debug",
                 Data,
                 NamesCode,
             ),
+            makes_with("--pastebin", Data, Connects),
             takes("-c --config-file --rootdir --confcutdir", Code),
             makes_with("--basetemp", Write, Deletes),
             takes("--junitxml --junit-xml --log-file --report-log --cov-config", Write),
@@ -125,11 +128,12 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     .any_options()
     .options(&[
         makes_with(
-            "-p --override-ini --require --import --loader --pastebin --setupFiles --runner \
-             --globalSetup --bootstrap",
+            "-p --override-ini --require --import --loader --setupFiles --runner --globalSetup \
+             --bootstrap",
             Data,
             NamesCode,
         ),
+        makes_with("--pastebin", Data, Connects),
         takes("-c --config --config-file --rootdir --rootDir --confcutdir --dir --root", Code),
         takes(
             "--basetemp --junitxml --junit-xml --log-file --debug-file --outputFile --output \

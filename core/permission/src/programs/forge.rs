@@ -1,8 +1,11 @@
 //! gh.
 
 use super::super::judge::forge;
-use super::Class::{Connects, Discards, Installs, Publishes, Queries, Reports, Reveals, Runs};
-use super::Role::{Data, Read, Text};
+use super::Class::{
+    Changes, Connects, Discards, Fetches, Installs, Publishes, Queries, Reports, Reveals, Rewires,
+    Runs,
+};
+use super::Role::{Data, Read, Text, Write};
 use super::{Flag, ProgramEntry, makes, makes_with, plain, program, takes};
 
 /// Where the options come from.
@@ -44,6 +47,20 @@ const fn publishes(names: &'static str, about: &'static str) -> ProgramEntry {
     program(names, Publishes, about).any_options()
 }
 
+/// Files that a run or a release has.
+const DOWNLOADS: ProgramEntry = program("download", Fetches, "downloads files")
+    .options(&[
+        takes("-D --dir -O --output", Write),
+        takes("-R --repo -n --name -p --pattern -A --archive", Data),
+        plain("--clobber --skip-existing"),
+    ])
+    .check(forge::fetches);
+
+/// Commands that change what others use, but for some that only show it.
+const fn of_others(names: &'static str, shown: &'static [ProgramEntry]) -> ProgramEntry {
+    program(names, Publishes, "changes what others use").subcommands(shown).otherwise(Publishes)
+}
+
 const PULL_REQUESTS: &[ProgramEntry] = &[
     shows("view", "shows a pull request").more_options(&[plain("-c --comments")]),
     shows("checks", "shows the checks of a pull request")
@@ -68,8 +85,16 @@ const PULL_REQUESTS: &[ProgramEntry] = &[
                  --no-maintainer-edit",
         ),
     ]),
+    // It puts commits of others into the tree.
+    program("checkout co", Changes, "checks out a pull request")
+        .options(&[
+            takes("-R --repo -b --branch", Data),
+            plain("--detach"),
+            makes("-f --force --recurse-submodules", Rewires),
+        ])
+        .check(forge::fetches),
     publishes(
-        "merge close reopen edit comment review ready lock unlock checkout revert update-branch",
+        "merge close reopen edit comment review ready lock unlock revert update-branch",
         "changes pull requests",
     )
     .options(&[takes("-F --body-file", Read)]),
@@ -122,7 +147,8 @@ const RUNS: &[ProgramEntry] = &[
     program("watch", Queries, "waits for a workflow run")
         .options(&[takes("-R --repo -i --interval", Data), plain("--exit-status --compact")])
         .check(forge::forge_query),
-    publishes("cancel delete rerun download", "changes workflow runs"),
+    DOWNLOADS,
+    publishes("cancel delete rerun", "changes workflow runs"),
 ];
 
 const SEARCHES: &[ProgramEntry] =
@@ -200,9 +226,11 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 ),
             ]),
             program("repo", Connects, "repositories").subcommands(&[
-                program("view list", Connects, "shows repositories")
-                    .any_options()
-                    .check(forge::repo_view),
+                shows("view", "shows a repository").more_options(&[takes("-b --branch", Data)]),
+                lists("list", "lists repositories").more_options(&[
+                    takes("-l --language --topic --visibility", Data),
+                    plain("--fork --source"),
+                ]),
                 program("delete archive", Discards, "ends repositories").any_options(),
                 publishes(
                     "create edit rename fork clone sync deploy-key set-default unarchive autolink",
@@ -212,7 +240,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             program("release", Reports, "releases").subcommands(&[
                 shows("view", "shows a release"),
                 lists("list", "lists releases"),
-                publishes("create delete edit upload download delete-asset", "changes releases"),
+                DOWNLOADS,
+                publishes("create delete edit upload delete-asset", "changes releases"),
             ]),
             program("workflow", Reports, "workflows").subcommands(&[
                 shows("view", "shows a workflow"),
@@ -221,8 +250,30 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ]),
             program("auth", Reveals, "credentials").any_options().check(forge::auth),
             program("api", Connects, "sends any request to GitHub").any_options().check(forge::api),
+            shows("status", "shows what is to be done")
+                .more_options(&[takes("-e --exclude -o --org", Data)]),
+            of_others(
+                "cache",
+                &[lists("list ls", "lists caches")
+                    .more_options(&[takes("-O -r --ref -k --key", Data)])],
+            ),
+            of_others(
+                "variable",
+                &[lists("list ls get", "shows variables")
+                    .more_options(&[takes("-e --env -o --org", Data)])],
+            ),
+            of_others(
+                "ruleset rs",
+                &[lists("list ls view check", "shows rules of branches")
+                    .more_options(&[takes("-o --org", Data), plain("-p --parents --default")])],
+            ),
+            of_others(
+                "gist",
+                &[lists("list ls", "lists gists")
+                    .more_options(&[takes("--filter", Data), plain("--public --secret")])],
+            ),
             publishes(
-                "gist cache codespace gpg-key ssh-key ruleset variable org browse attestation",
+                "codespace gpg-key ssh-key org browse attestation",
                 "changes what others use",
             ),
             program("secret", Reveals, "secrets of repositories").any_options(),

@@ -61,9 +61,9 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 Write,
             ),
             makes_with("--post-file --body-file -i --input-file --config --load-cookies", Read, Connects),
-            makes_with("--use-askpass -e --execute", Data, Runs),
+            makes_with("--use-askpass", Data, Runs),
             makes_with(
-                "--post-data --body-data --method --header --user --password --http-user \
+                "-e --execute --post-data --body-data --method --header --user --password --http-user \
                  --http-password --proxy-user",
                 Data,
                 Connects,
@@ -82,8 +82,23 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             ),
         ])
         .operands(&[Address]),
-    program("aria2c axel http https xh lynx w3m links", Connects, "fetches over the network")
-        .any_options(),
+    program("aria2c axel lynx w3m links", Connects, "fetches over the network").any_options(),
+    program("http https xh xhs", Connects, "sends requests")
+        .options(&[
+            takes("-o --output", Write),
+            takes("--cert --cert-key --verify", Read),
+            takes(
+                "-p --print -a --auth -A --auth-type -s --style --pretty --timeout --max-redirects \
+                 --proxy --resolve --unix-socket --raw",
+                Data,
+            ),
+            plain(
+                "-j --json -f --form -m --multipart -v --verbose -h --headers -b --body -d --download \
+                 -c --continue -F --follow -S --stream -q --quiet -I --check-status --ignore-stdin \
+                 --all --sorted --unsorted --offline",
+            ),
+        ])
+        .check(network::request),
     program("nc ncat netcat", Connects, "talks to a network").any_options().check(network::probe),
     program("ping traceroute dig nslookup host whois", Fetches, "asks the network").any_options(),
     program(

@@ -2,10 +2,10 @@
 
 use super::super::judge::{tasks, wrappers};
 use super::Class::{
-    Changes, Deletes, Describes, Fetches, Finds, Installs, NamesCode, Prints, Publishes, Reads,
-    Reveals, Runs, Writes,
+    Changes, Connects, Deletes, Describes, Fetches, Finds, Installs, NamesCode, Prints, Publishes,
+    Reads, Reveals, Runs, Writes,
 };
-use super::Role::{Code, Command, Data, Read, Shell, Word, Write};
+use super::Role::{Code, Command, Data, Name, Read, Refused, Shell, Word, Write};
 use super::{
     Flag, ProgramEntry, attached, makes, makes_with, plain, program, publisher, stays, takes,
 };
@@ -45,7 +45,7 @@ const CARGO_COMMANDS: &[ProgramEntry] = &[
         Runs,
         "builds and runs the project",
     )
-    .operands(&[Data]),
+    .operands(&[Name]),
     cargo("run r", Runs, "builds and runs the project").operands(&[Data]).check(tasks::run_target),
     // A source file outside would be formatted in place.
     cargo("fmt", Runs, "formats the project").operands(&[Data]).check(tasks::cargo_fmt),
@@ -60,11 +60,12 @@ const CARGO_COMMANDS: &[ProgramEntry] = &[
 
 const NPM: &[Flag] = &[
     makes_with(
-        "--script-shell --node-options --git --shell --editor --registry --init-module --node-gyp \
-         --python --browser --viewer --https-proxy --proxy --config",
+        "--script-shell --node-options --git --shell --editor --init-module --node-gyp --python \
+         --browser --viewer --config",
         Data,
         NamesCode,
     ),
+    makes_with("--registry --https-proxy --proxy", Data, Connects),
     takes("--prefix -C --userconfig --globalconfig", Code),
     takes("--cache --logs-dir", Write),
     takes(
@@ -88,6 +89,18 @@ const fn npm(names: &'static str, class: super::Class, about: &'static str) -> P
     program(names, class, about).more_options(NPM)
 }
 
+/// Settings that are no secrets.
+const SETTING: ProgramEntry = npm("get", Reveals, "shows a setting")
+    .subcommands(&[npm(
+        "registry prefix cache userconfig globalconfig init-module loglevel engine-strict \
+         ignore-scripts save-exact save-prefix legacy-peer-deps package-lock strict-ssl store-dir \
+         node-linker",
+        Runs,
+        "shows a setting",
+    )
+    .operands(&[Refused])])
+    .otherwise(Reveals);
+
 const NPM_COMMANDS: &[ProgramEntry] = &[
     npm(
         "install i ci add update up upgrade uninstall remove rm rebuild dedupe prune audit fund \
@@ -95,9 +108,11 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
         Runs,
         "installs the packages of the project",
     ),
+    npm("run run-script", Runs, "runs scripts of the project")
+        .operands(&[Name, Data])
+        .check(tasks::task),
     npm(
-        "run run-script test t tst start stop restart create init build lint dev format typecheck \
-         node",
+        "test t tst start stop restart create init build lint dev format typecheck node",
         Runs,
         "runs scripts of the project",
     )
@@ -110,7 +125,12 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
     ]),
     npm("view info show outdated search doctor ping", Fetches, "asks the registry"),
     npm("version pack pkg set-script shrinkwrap", Changes, "changes the package"),
-    npm("config get set cache store", Reveals, "shows or changes settings"),
+    npm("cache store", Runs, "looks after packages that were fetched"),
+    npm("config c", Reveals, "shows or changes settings")
+        .subcommands(&[SETTING])
+        .otherwise(Reveals),
+    SETTING,
+    npm("set", Reveals, "changes settings"),
     npm("link ln unlink global setup", Installs, "installs programs"),
     npm(
         "publish unpublish deprecate undeprecate dist-tag tag owner access token login logout adduser \
@@ -156,8 +176,13 @@ const fn like_npm(name: &'static str) -> ProgramEntry {
 
 const PIP: &[Flag] = &[
     makes_with(
-        "-i --index-url --extra-index-url -f --find-links --trusted-host --proxy --python \
-         --config-settings --global-option --build-option --install-option --keyring-provider",
+        "-i --index-url --extra-index-url -f --find-links --trusted-host --proxy",
+        Data,
+        Connects,
+    ),
+    makes_with(
+        "--python --config-settings --global-option --build-option --install-option \
+         --keyring-provider",
         Data,
         NamesCode,
     ),
@@ -182,7 +207,8 @@ const PIP_COMMANDS: &[ProgramEntry] = &[
     pip("list show freeze check inspect", Runs, "lists installed packages"),
     pip("install uninstall wheel sync compile tree", Runs, "installs packages"),
     pip("download index search", Fetches, "asks the registry"),
-    pip("config debug cache", Reveals, "shows or changes settings"),
+    pip("cache", Runs, "looks after packages that were fetched"),
+    pip("config debug", Reveals, "shows or changes settings"),
     pip("help", Prints, "helps"),
 ];
 
@@ -196,7 +222,8 @@ const PROJECTS: &[ProgramEntry] = &[
     )
     .any_options()
     .options(&[
-        makes_with("--index-url --extra-index-url --index --python -p", Data, NamesCode),
+        makes_with("--index-url --extra-index-url --index", Data, Connects),
+        makes_with("--python -p", Data, NamesCode),
         takes("--project --directory -C -P --config-file", Code),
         takes("--target --prefix --cache-dir -o --output-file", Write),
     ]),
@@ -235,7 +262,7 @@ const fn go(names: &'static str, class: super::Class, about: &'static str) -> Pr
 
 const GO_COMMANDS: &[ProgramEntry] = &[
     // `go doc` is a tool of its own, which fills the cache of builds.
-    go("build test vet generate tool list doc fmt", Runs, "builds the project"),
+    go("build test vet generate tool list doc fmt", Runs, "builds the project").operands(&[Name]),
     go("run", Runs, "builds and runs the project").check(tasks::run_target),
     // `go.mod` chooses the version.
     go("version", Finds, "shows its version"),

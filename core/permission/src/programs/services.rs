@@ -2,9 +2,9 @@
 
 use super::super::judge::{network, tasks, wrappers};
 use super::Class::{
-    Administers, Connects, Describes, Fetches, Finds, Publishes, Queries, Reveals, Runs,
+    Administers, Changes, Connects, Describes, Fetches, Finds, Publishes, Queries, Reveals, Runs,
 };
-use super::Role::{Data, Read, Refused, Write};
+use super::Role::{Code, Data, Read, Refused, Write};
 use super::{
     Flag, ProgramEntry, attached, makes, makes_with, plain, program, publisher, stays, takes,
 };
@@ -48,6 +48,12 @@ const COMPOSE: ProgramEntry = program("compose docker-compose", Runs, "runs cont
             takes("-n --tail --since --until --index", Data),
             plain("-f --follow -t --timestamps --no-color --no-log-prefix"),
         ]),
+        program("config", Reveals, "shows the settings")
+            .options(&[
+                plain("--services --images --profiles --volumes -q --quiet --no-interpolate"),
+                takes("--format", Data),
+            ])
+            .check(network::rehearsal),
     ])
     .more_subcommands(&[SENDS])
     .otherwise(Runs);
@@ -94,10 +100,26 @@ const KUBECTL: &[Flag] = &[
     ),
     // Whoever chooses the configuration chooses programs that it runs.
     makes_with(
-        "--kubeconfig --server --context --cluster --user --as --token --raw --template -f \
-         --filename -k --kustomize",
+        "--kubeconfig --server --context --cluster --user --as --token --raw --template",
         Data,
         Connects,
+    ),
+];
+
+/// What `get` and its kin take objects from.
+const OF_FILES: &[Flag] = &[makes_with("-f --filename -k --kustomize", Data, Connects)];
+
+const fn cluster(names: &'static str) -> ProgramEntry {
+    program(names, Queries, "shows what is in a cluster").options(KUBECTL).check(network::cluster)
+}
+
+const RELEASE: &[Flag] = &[takes("-n --namespace --revision", Data)];
+
+const RELEASES: &[Flag] = &[
+    takes("-n --namespace -o --output -f --filter -m --max --offset -l --selector", Data),
+    plain(
+        "-A --all-namespaces -a --all -d --date -q --short -r --reverse --deployed --failed --pending \
+         --superseded --uninstalled --uninstalling --no-headers",
     ),
 ];
 
@@ -107,13 +129,36 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("kubectl oc", Connects, "controls a cluster")
         .check(wrappers::container)
         .options(KUBECTL)
-        .subcommands(&[program(
-            "get describe top logs version api-resources api-versions explain cluster-info",
-            Queries,
-            "shows what is in a cluster",
-        )
-        .options(KUBECTL)
-        .check(network::cluster)])
+        .more_options(OF_FILES)
+        .subcommands(&[
+            cluster("get describe top version api-resources api-versions explain cluster-info")
+                .more_options(OF_FILES),
+            cluster("logs").more_options(&[
+                plain("-f --follow"),
+                takes("--max-log-requests --pod-running-timeout", Data),
+            ]),
+            program("rollout", Connects, "changes what runs")
+                .subcommands(&[
+                    cluster("status history").more_options(&[takes("--revision --timeout", Data)])
+                ])
+                .otherwise(Connects),
+            program("auth", Connects, "handles rights")
+                .subcommands(&[cluster("can-i whoami").more_options(&[plain("--list -q --quiet")])])
+                .otherwise(Connects),
+            program("config", Reveals, "handles credentials")
+                .subcommands(&[cluster("current-context get-contexts get-clusters")])
+                .otherwise(Reveals),
+            program("kustomize", Fetches, "puts files together")
+                .options(&[takes("-o --output", Write), plain("--enable-helm --reorder")]),
+            program("create apply", Connects, "changes what runs")
+                .options(&[
+                    takes("--dry-run -n --namespace -o --output --validate", Data),
+                    takes("-f --filename -k --kustomize", Read),
+                    takes("--image --replicas --port --schedule --from-literal", Data),
+                    plain("-R --recursive"),
+                ])
+                .check(network::rehearsal),
+        ])
         .otherwise(Connects),
     program("minikube kind k3s crictl ctr lxc buildah skopeo", Connects, "controls containers")
         .any_options()
@@ -121,11 +166,22 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     program("helm", Connects, "controls a cluster")
         .any_options()
         .subcommands(&[
-            program("template lint show create version env", Runs, "reads charts").any_options()
+            program("template lint show create version env", Runs, "reads charts").any_options(),
+            program("dependency dep pull search", Fetches, "fetches charts").any_options(),
+            program("list ls history", Queries, "shows releases").options(RELEASES),
+            // The other forms show the values of the release.
+            program("status", Queries, "shows a release").options(RELEASE),
+            program("repo", Connects, "changes where charts come from")
+                .subcommands(&[program(
+                    "list ls update up",
+                    Fetches,
+                    "asks where charts come from",
+                )])
+                .otherwise(Connects),
         ])
         .otherwise(Connects),
-    program("terraform tofu", Publishes, "changes infrastructure")
-        .options(&[makes_with("-chdir", Data, Runs)])
+    program("terraform tofu", Runs, "changes infrastructure")
+        .options(&[makes_with("-chdir", Code, Changes)])
         .subcommands(&[
             program("version", Queries, "shows the version").options(&[plain("-json")]),
             program("fmt", Finds, "formats files")
@@ -137,12 +193,22 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             // Its own sub-commands write, or ask servers.
             program("providers", Fetches, "asks where the state is, and lists providers")
                 .operands(&[Refused]),
+            program("graph", Fetches, "draws what the files say").any_options(),
+            program("state", Publishes, "changes the state")
+                .subcommands(&[program("list", Fetches, "lists names of the state").any_options()])
+                .otherwise(Publishes),
+            program("workspace", Publishes, "changes workspaces")
+                .subcommands(&[program("list show", Fetches, "lists workspaces").any_options()])
+                .otherwise(Publishes),
             program("plan show output console", Reveals, "shows state, which holds secrets")
                 .any_options(),
         ])
         .otherwise(Publishes),
     program("aws", Connects, "talks to a cloud").any_options().check(network::cloud),
-    program("ansible ansible-playbook", Publishes, "changes infrastructure").any_options(),
+    program("ansible ansible-playbook", Publishes, "changes infrastructure")
+        .any_options()
+        .options(&[plain("--syntax-check --list-tasks --list-tags --list-hosts")])
+        .check(network::rehearsal),
     publisher("pulumi tilt", &[stays("version")]),
     publisher("vagrant packer", &[stays("validate status version")]),
     publisher("serverless sls", &[stays("offline")]),
@@ -185,6 +251,6 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         "queries a database",
     )
     .any_options()
-    .options(&[takes("-h --host -S", Data)])
+    .options(&[takes("-h --host -S --eval", Data)])
     .check(network::database),
 ];

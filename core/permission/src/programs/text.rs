@@ -320,7 +320,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(scripts::jq),
     program("yq", Reads, "queries YAML")
         .options(&[
-            makes("-i --inplace --in-place", Runs),
+            plain("-i --inplace --in-place"),
             // The Go program and the Python one disagree on what `-s` takes.
             plain(
                 "-r --raw-output --unwrapScalar -n --null-input -N --no-doc -P --prettyPrint -c \
