@@ -7,7 +7,9 @@
 mod below;
 mod braces;
 mod found;
+mod git_folder;
 mod links;
+mod patterns;
 mod places;
 mod secret;
 mod temporary;
@@ -176,21 +178,6 @@ impl Places {
         normal(path, &self.cwd)
     }
 
-    /// Judges a pattern that a program looks for files with; there a star matches a leading dot.
-    pub(super) fn judge_glob(&self, arg: &Arg) -> Option<Finding> {
-        let pattern = arg.guessed().replace(HOLE, "");
-        let Some(alternatives) = braces::alternatives(&pattern) else {
-            return found::too_many(&pattern);
-        };
-        if alternatives.iter().any(|pattern| secret::glob_hits_secret(&pattern.to_lowercase())) {
-            return secret_finding(&pattern, Access::Read);
-        }
-        if matches!(arg.shape, Shape::Holes | Shape::Splits) {
-            return containable(PathRule::Unknown, "it looks for files that are not known");
-        }
-        None
-    }
-
     /// Judges the removal of what `arg` names: of a link itself, where its folder is what its name says.
     pub(super) fn judge_removed(&self, arg: &Arg) -> Option<Finding> {
         let path = arg.text.as_str();
@@ -319,6 +306,15 @@ impl Places {
 
     /// Whether a folder at `path` may hold files that configure agents or run by themselves.
     pub(super) fn is_above_automation(&self, path: &str) -> bool {
+        self.is_above_guarded(path) || self.is_above(path, MADE_BY_TOOLS)
+    }
+
+    /// The same without those that tools make in their own work.
+    pub(super) fn is_above_guarded(&self, path: &str) -> bool {
+        self.is_above(path, CONTROL) || self.is_above(path, AUTOMATION)
+    }
+
+    fn is_above(&self, path: &str, entries: &[&str]) -> bool {
         let lower = self.absolute(path).to_lowercase();
         let is_folder =
             |folder: &str| lower.strip_suffix(folder).is_some_and(|above| above.ends_with('/'));
@@ -329,8 +325,7 @@ impl Places {
         {
             return true;
         }
-        let mut entries = CONTROL.iter().chain(AUTOMATION).chain(MADE_BY_TOOLS);
-        entries.any(|entry| entry.match_indices('/').any(|(at, _)| is_folder(&entry[..at])))
+        entries.iter().any(|entry| entry.match_indices('/').any(|(at, _)| is_folder(&entry[..at])))
     }
 
     /// Whether the repository lies in the folder at `path`.
@@ -354,56 +349,6 @@ impl Places {
                 }
             }
         }
-    }
-
-    fn judge_pattern(&self, pattern: &str, access: Access) -> Option<Finding> {
-        if pattern.contains('{') {
-            let Some(alternatives) = braces::alternatives(pattern) else {
-                return found::too_many(pattern);
-            };
-            let plain = alternatives.iter().filter(|pattern| !pattern.contains('{'));
-            let found = plain.filter_map(|pattern| self.judge_pattern(pattern, access));
-            return found.max_by_key(|finding| (finding.decision, !finding.containable));
-        }
-        if access != Access::List && secret::pattern_hits_secret(&pattern.to_lowercase()) {
-            return secret_finding(pattern, access);
-        }
-        // The folder before the first wildcard is certain, and `..` behind one is not.
-        let first = pattern.find(['*', '?', '[']).unwrap_or(pattern.len());
-        let behind_parent = pattern[first..].contains("..");
-        if access == Access::Write
-            && !behind_parent
-            && self.class(pattern) == PathClass::OwnTemporary
-        {
-            return None;
-        }
-        let folder = &pattern[..pattern[..first].rfind('/').map_or(0, |at| at + 1)];
-        if access == Access::Write || access == Access::Run || behind_parent {
-            return containable(
-                PathRule::Pattern,
-                format!("`{pattern}` may match files that should not be touched"),
-            );
-        }
-        let last = pattern.rsplit('/').next().unwrap_or(pattern);
-        if access == Access::Read && !last.bytes().any(|b| b.is_ascii_alphanumeric()) {
-            return containable(
-                PathRule::Pattern,
-                format!("`{pattern}` stands for whatever is there, and some of it may be secret"),
-            );
-        }
-        let matches = |part: &str, name| pattern_matches(&part.to_lowercase(), name);
-        let in_git = || pattern.split('/').any(|part| matches(part, ".git"));
-        if access == Access::Read && matches(last, "config") && in_git() {
-            return asks(PathRule::Git, format!("`{pattern}` may hold credentials"));
-        }
-        let literal = pattern.replace(['*', '?', '[', ']'], "");
-        let literal = match pattern.starts_with('/') {
-            true => literal.as_str(),
-            false => literal.trim_start_matches('/'),
-        };
-        let folder = if folder.is_empty() { "." } else { folder };
-        let literal = if literal.is_empty() { "." } else { literal };
-        self.judge_text(folder, access).or_else(|| self.judge_text(literal, access))
     }
 
     /// [`Places::judge`] for a path that is certain.
@@ -450,7 +395,7 @@ impl Places {
             (Secret, List) => asks(PathRule::Secret, "is where secrets are kept"),
             (Secret, _) => secret_finding(path, access),
             (Git, List) => None,
-            (Git, Read) if !holds_settings(path) => None,
+            (Git, Read) if self.holds_no_settings(path) => None,
             (Git, Read) => asks(PathRule::Git, "may hold credentials"),
             (Git, Write | Run) => {
                 denies(PathRule::Git, "belongs to git, which runs hooks and configuration")
@@ -536,12 +481,6 @@ pub fn may_hold_guarded(folder: &str) -> bool {
     let folder = folder.to_lowercase();
     let is_in = |entry: &str| entry.strip_prefix(&folder).is_some_and(|rest| rest.starts_with('/'));
     automation().chain(CONTROL.iter().copied()).any(is_in)
-}
-
-/// Whether a path in the folder of git is its settings, or that folder itself.
-fn holds_settings(path: &str) -> bool {
-    let lower = path.trim_end_matches('/').to_lowercase();
-    file_name(&lower) == ".git" || file_name(&lower).starts_with("config")
 }
 
 /// The part behind the last slash.

@@ -1,5 +1,7 @@
 //! Programs that find, copy, pack and delete files.
 
+mod guarded;
+
 use super::entry::{ParsedArgs, Role, lists};
 use super::{Judge, workflow};
 use crate::expand::{Arg, HOLE, Shape};
@@ -106,6 +108,7 @@ fn deletes_found(
     name: Option<&str>,
 ) {
     let roots = if roots.is_empty() { &["."][..] } else { roots };
+    guarded::deleted(judge, parsed, roots, name);
     let mut found = roots.iter().map(|root| found_files(root, name));
     if found.all(|files| judge.is_kept_by_git(&files)) {
         return judge.removes_what_is_kept(parsed);
@@ -205,20 +208,27 @@ pub(crate) fn copy(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         });
     }
     into_folder(judge, parsed);
+    guarded::replaced(judge, parsed);
     judge.writes(&parsed.operands);
+}
+
+/// What is copied or moved, and where to, if that is a word.
+fn sources<'o>(parsed: &'o ParsedArgs<'_>) -> (&'o [&'o Arg], Option<&'o Arg>) {
+    let folder = parsed.values(&["-t", "--target-directory"]).first().copied();
+    match (folder, parsed.operands.as_slice()) {
+        (Some(folder), from) => (from, Some(folder)),
+        // `ln FILE` makes a link of the same name.
+        (None, from @ [_]) if parsed.name == "ln" => (from, None),
+        (None, [from @ .., to]) => (from, Some(to)),
+        (None, []) => (&[], None),
+    }
 }
 
 /// What is copied or moved into a folder keeps its name there.
 fn into_folder(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let here = Arg::exact(".");
-    let folder = parsed.values(&["-t", "--target-directory"]).first().copied();
-    let (from, to) = match (folder, parsed.operands.as_slice()) {
-        (Some(folder), from) => (from, folder),
-        // `ln FILE` makes a link of the same name.
-        (None, from @ [_]) if parsed.name == "ln" => (from, &here),
-        (None, [from @ .., to]) => (from, *to),
-        (None, []) => return,
-    };
+    let (from, to) = sources(parsed);
+    let to = to.unwrap_or(&here);
     for source in from {
         let name = paths::file_name(source.text.trim_end_matches('/'));
         let target = format!("{}/{name}", to.text.trim_end_matches('/'));
@@ -306,6 +316,7 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.writes(&parsed.operands);
     let recursive = parsed.has(&["-r", "-R", "--recursive"]);
     let force = parsed.has(&["-f", "--force"]);
+    guarded::removed(judge, parsed, recursive);
     let root = parsed.operands.iter().any(|arg| {
         let path = judge.places.absolute(arg.text.trim_end_matches('*'));
         path == "/" || path == "~" || Some(path) == judge.places.root

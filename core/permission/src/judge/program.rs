@@ -66,6 +66,11 @@ impl Judge<'_> {
     }
 
     fn unlisted_program(&mut self, name: &str, args: &[Arg], stdin: Option<&Arg>) {
+        if name.starts_with('-') {
+            let reason = format!("`{name}` stands where a program is expected");
+            self.add(Finding::ask(Rule::UnknownProgram, reason));
+            return wrappers::any_command(self, &args[1..]);
+        }
         let leaves = tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
         let reason = format!("there is no rule for `{name}`");
         let finding = Finding::containable(Rule::UnknownProgram, reason);

@@ -15,6 +15,14 @@ fn possible_option(arg: &Arg) -> &'static str {
     }
 }
 
+/// The files and folders that a program reads.
+fn searched<'p>(parsed: &'p ParsedArgs<'_>) -> impl Iterator<Item = &'p str> {
+    parsed.found.iter().filter_map(|found| match found {
+        ArgFinding::Operand(arg, Role::Read) => Some(arg.guessed()),
+        _ => None,
+    })
+}
+
 impl Judge<'_> {
     /// Judges what the reader of the arguments found, in the order of the words.
     pub(super) fn arguments(&mut self, parsed: &ParsedArgs<'_>) {
@@ -66,6 +74,9 @@ impl Judge<'_> {
         if role == Role::Read && arg.text != "-" {
             self.consider(self.context.client.file(arg, Access::Read, &self.places));
         }
+        if role == Role::Glob && !arg.text.starts_with('!') {
+            self.chosen_files(arg, parsed);
+        }
         let places = &self.places;
         let finding = match role {
             Role::Data | Role::Text | Role::Name | Role::Command => None,
@@ -78,7 +89,17 @@ impl Judge<'_> {
                     .then(|| Finding::containable(rule(), format!("`{}` {what}", parsed.name)))
             }
             Role::List => places.judge(arg, Access::List),
-            Role::Glob => places.judge_glob(arg),
+            // With a mark in front it leaves files out.
+            Role::Glob if arg.text.starts_with('!') => places.judge_glob(arg),
+            Role::Glob => {
+                // rg enters a hidden folder only if a pattern matches the folder itself.
+                let folder = arg.text.split('/').next().unwrap_or_default();
+                let stays_out = folder.starts_with('.')
+                    && !folder.contains(['*', '?', '[', '{', '\\'])
+                    && searched(parsed).next().is_none();
+                let of_pattern = |found: &Finding| found.rule == Rule::Path(PathRule::Pattern);
+                places.judge_chosen(arg).filter(|found| !(stays_out && of_pattern(found)))
+            }
             Role::Code => places.judge(arg, Access::Run),
             Role::Address => network::address(arg),
             Role::Read => {
@@ -139,6 +160,21 @@ impl Judge<'_> {
             self.guessed_code(value.guessed());
         }
         is_own
+    }
+
+    /// Compares the files that a pattern chooses, below the folders that are searched, with the rules of the
+    /// client.
+    fn chosen_files(&mut self, glob: &Arg, parsed: &ParsedArgs<'_>) {
+        let mut roots: Vec<&str> = searched(parsed).collect();
+        if roots.is_empty() {
+            roots.push(".");
+        }
+        let glob = glob.text.trim_start_matches('/');
+        for (root, between) in roots.iter().flat_map(|root| [(root, ""), (root, "*/")]) {
+            let text = format!("{root}/{between}{glob}");
+            let file = Arg { shape: Shape::Pattern, ..Arg::exact(text) };
+            self.consider(self.context.client.file(&file, Access::Read, &self.places));
+        }
     }
 
     fn at_file(&mut self, arg: &Arg) {

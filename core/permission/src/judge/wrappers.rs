@@ -95,6 +95,10 @@ pub(crate) fn env(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                 judge.ask(parsed, "has an option that is not known");
                 let code = text.trim_start_matches("--split-string=").trim_start_matches("-S");
                 judge.guessed_code(code);
+                // `-vS CODE`.
+                if let Some(code) = rest.first().filter(|_| text.ends_with('S')) {
+                    judge.guessed_code(code.guessed());
+                }
                 args = rest;
             }
             _ => break,
@@ -248,11 +252,32 @@ pub(crate) fn explore(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
 /// can only forbid.
 pub(crate) fn rest_is_command(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     judge.ask_held(parsed, Class::Runs.sentence());
-    // Some take a command as one word.
-    for line in parsed.args.iter().filter(|arg| arg.text.contains(' ')) {
-        judge.guessed_code(line.guessed());
+    any_command(judge, parsed.args);
+}
+
+/// Looks for a forbidden command in words of which any may be the program, or a whole line: `-c CODE`,
+/// `-qcCODE`, `--command=CODE`.
+pub(super) fn any_command(judge: &mut Judge<'_>, args: &[Arg]) {
+    const LETTERS: usize = 4;
+    for word in args.iter().map(Arg::guessed).filter(|word| word.contains(' ')) {
+        judge.guessed_code(word);
+        if word.starts_with('-') {
+            let letters = (2..=LETTERS).filter_map(|at| word.get(at..));
+            let value = word.split_once('=').map(|(_, value)| value);
+            letters.chain(value).for_each(|code| judge.guessed_code(code));
+        }
     }
-    any_suffix(judge, parsed.args);
+    any_suffix(judge, args);
+}
+
+/// flock: behind the file, `-c` and one more word are a line of shell.
+pub(crate) fn flock(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    match parsed.rest.map_or(&[][..], |at| &parsed.args[at..]) {
+        [option, code] if matches!(option.text.as_str(), "-c" | "--command") => {
+            judge.shell_argument(code);
+        }
+        _ => rest(judge, parsed),
+    }
 }
 
 /// The same of one that runs it out of the sandbox: in another service, or with other rights.

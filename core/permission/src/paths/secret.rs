@@ -2,8 +2,16 @@
 
 use onloop_syntax::text::HOME_SECRETS;
 
-/// File names that hold secrets wherever they are.
+/// File names that hold secrets wherever they are. Sources of those that are not the manual of a program
+/// of the name: Sentry CLI 2 (`.sentryclirc`), clasp 3 (`.clasprc.json`), the packages of MariaDB in
+/// Debian 13 (`debian.cnf`), Firebase Admin SDK 13 (`serviceAccountKey.json`).
 const NAMES: &[&str] = &[
+    ".sentryclirc",
+    ".clasprc.json",
+    "debian.cnf",
+    "msmtprc",
+    "serviceaccountkey.json",
+    "service_account_key.json",
     "service_account.json",
     "serviceaccount.json",
     "admin.conf",
@@ -138,7 +146,12 @@ const ENDINGS: [&str; 22] = [
 /// Beginnings of names of key material, public halves excepted.
 const KEY_PAIRS: [&str; 4] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 
-/// Folders in which everything is secret, beside [`HOME_SECRETS`]: one component, or a path.
+/// Beginnings and endings of other names: of Kerberos caches, and of keys for accounts of services.
+const AROUND: [(&str, &str); 4] =
+    [("krb5cc", ""), ("krb5.keytab", ""), ("service-account", ".json"), ("", ".ccache")];
+
+/// Sources: apt_auth.conf(5), krb5.conf(5), systemd.exec(5) of systemd 257 (`/run/credentials`), passwd(5) and
+/// GitLab Runner 17. Folders in which everything is secret, beside [`HOME_SECRETS`]: one component, or a path.
 const FOLDERS: &[&str] = &[
     "etc/kubernetes",
     "etc/rancher",
@@ -153,6 +166,12 @@ const FOLDERS: &[&str] = &[
     "etc/openvpn",
     "etc/docker/key.json",
     "etc/passwd",
+    "etc/passwd-",
+    "etc/apt/auth.conf",
+    "etc/apt/auth.conf.d",
+    "etc/gitlab-runner",
+    "etc/krb5kdc",
+    "run/credentials",
     "etc/networkmanager/system-connections",
     "etc/netplan",
     "etc/wpa_supplicant",
@@ -234,7 +253,10 @@ fn is_secret_name(name: &str) -> bool {
         || name == ".envs"
         || (variant && !is_template(name) && !name.ends_with(".d.ts"));
     let key = KEY_PAIRS.iter().any(|pair| name.starts_with(pair)) && !name.ends_with(".pub");
-    let service = name.starts_with("service-account") && name.ends_with(".json");
+    let is_around = |(begin, end): &(&str, &str)| name.starts_with(begin) && name.ends_with(end);
+    // The console of Firebase names a key `PROJECT-firebase-adminsdk-ID.json`.
+    let service = AROUND.iter().any(is_around)
+        || name.contains("-firebase-adminsdk-") && name.ends_with(".json");
     environment
         || key
         || service

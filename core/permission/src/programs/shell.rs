@@ -106,7 +106,8 @@ pub(super) const TABLE: &[ProgramEntry] = &[
             takes("-c --command", Shell),
             plain("-n --nonblock -x -s -u -o --close -F --verbose"),
         ])
-        .operands(&[super::Role::Write, Command]),
+        .operands(&[super::Role::Write, Command])
+        .check(wrappers::flock),
     program("xargs gxargs", Wraps, "runs a command with arguments from its input")
         .any_options()
         .check(wrappers::xargs),
@@ -148,7 +149,9 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .check(wrappers::rest_is_outside),
     program(
         "strace ltrace gdb lldb perf valgrind script expect dbus-run-session xvfb-run rlwrap entr inotifywait nodemon hyperfine direnv mise asdf dotenv op-run \
-             with-contenv cpulimit prlimit chpst softlimit numactl arch linux64 setarch ccache \
+             with-contenv caffeinate systemd-inhibit chronic ifne sg runcon faketime datefudge eatmydata \
+         dbus-launch torsocks tsocks proxychains proxychains4 fakechroot tini dumb-init \
+         dockerize cpulimit prlimit chpst softlimit numactl arch linux64 setarch ccache \
              distcc sccache cross-env cross-env-shell env-cmd concurrently",
         Runs,
         "runs a command",

@@ -126,19 +126,18 @@ fn judge_glob(lists: bool, glob: &str, folders: &[&str], judge: &Judge<'_>, wors
     });
     for pattern in std::iter::once(glob).chain(parts.filter(|part| !part.is_empty())) {
         let arg = Arg { shape: Shape::Pattern, ..Arg::exact(pattern) };
-        let read = judge.places.judge(&arg, Access::Read);
-        let stands_for_anything = |rule: &Rule| *rule == Rule::Path(PathRule::Pattern);
-        match read {
-            // Names alone show no secret.
-            Some(found) if lists && stands_for_anything(&found.rule) => {
-                worst.consider(judge.places.judge(&arg, Access::List));
-            }
-            read => worst.consider(read),
-        }
         if lists {
+            let stands_for_anything = |rule: &Rule| *rule == Rule::Path(PathRule::Pattern);
+            // Names alone show no secret.
+            worst.consider(match judge.places.judge(&arg, Access::Read) {
+                Some(found) if stands_for_anything(&found.rule) => {
+                    judge.places.judge(&arg, Access::List)
+                }
+                read => read,
+            });
             continue;
         }
-        worst.consider(judge.places.judge_glob(&arg));
+        worst.consider(judge.places.judge_chosen(&arg));
         for folder in folders {
             // The name of a folder is no pattern: `app/[...id]`.
             let folder = folder.replace(['*', '?', '[', ']', '{', '}'], "_");
