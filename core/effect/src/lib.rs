@@ -54,7 +54,7 @@ pub use process::{
     Capture, Command, ProcessEnd, ProcessGroup, ProcessSpec, ProcessStatus, RefusedName,
     RefusedReason,
 };
-pub use redact::{RedactedStream, Redaction, has_redaction, secret_names};
+pub use redact::{RedactedStream, Redaction, has_redaction, names_with_secrets, secret_names};
 pub use request::*;
 pub use serve::{CallAnswer, ServeRequest, WebCall};
 pub use shell::{OperatingSystem, Shell};

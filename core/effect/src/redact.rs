@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::{Capture, ProcessEnd};
 use onloop_syntax::text::says_secret;
 
-mod address;
+pub(super) mod address;
 mod git;
 mod settings;
 #[cfg(test)]
@@ -104,6 +104,43 @@ fn behind(name: &str) -> Vec<String> {
     BETWEEN.map(|between| format!("{name}{between}")).to_vec()
 }
 
+/// What is secret of a variable of `env`.
+fn values_of<'e>(
+    name: &'e str,
+    value: &'e str,
+    env: &'e BTreeMap<String, String>,
+) -> Vec<Value<'e>> {
+    let mut values = Vec::new();
+    let is_headers = is_headers(name);
+    let is_whole = is_headers || is_secret(name) && !is_place(name, value);
+    let whole = is_whole.then_some(value);
+    for text in whole.into_iter().chain(git::secrets(name, value, env)) {
+        let texts = credentials(text.trim()).into_iter().flatten();
+        values.extend(texts.map(|text| Value::whole(name, text)));
+    }
+    for password in address::passwords(value) {
+        values.push(Value::password(name, Cow::Borrowed(password)));
+        values.push(Value::password(name, Cow::Owned(percent_decoded(password))));
+    }
+    let tokens = address::tokens(value).map(|text| (Vec::new(), Cow::Borrowed(text)));
+    let settings = settings::secrets(value).map(|(begins, text)| (begins, text.into()));
+    let members = settings::members(value).map(|(key, text)| (behind(&key), text.into()));
+    let texts = tokens.chain(settings).chain(members);
+    values.extend(texts.map(|(begins, text)| Value { name, text, begins, ends: "" }));
+    if is_headers {
+        values.extend(Value::headers(name, value));
+    }
+    values
+}
+
+/// The names of the variables of `env` in whose values something is secret, whatever their names say.
+pub fn names_with_secrets(env: &BTreeMap<String, String>) -> impl Iterator<Item = &String> {
+    let has_secret = |(name, value): &(&String, &String)| {
+        values_of(name, value, env).iter().any(|value| !value.text.is_empty())
+    };
+    env.iter().filter(has_secret).map(|(name, _)| name)
+}
+
 impl std::fmt::Debug for Redaction {
     /// Never shows a secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -118,25 +155,7 @@ impl Redaction {
     pub fn new(env: &BTreeMap<String, String>) -> Redaction {
         let mut values: Vec<Value<'_>> = Vec::new();
         for (name, value) in env {
-            let is_headers = is_headers(name);
-            let is_whole = is_headers || is_secret(name) && !is_place(name, value);
-            let whole = is_whole.then_some(value.as_str());
-            for text in whole.into_iter().chain(git::secrets(name, value, env)) {
-                let texts = credentials(text.trim()).into_iter().flatten();
-                values.extend(texts.map(|text| Value::whole(name, text)));
-            }
-            for password in address::passwords(value) {
-                values.push(Value::password(name, Cow::Borrowed(password)));
-                values.push(Value::password(name, Cow::Owned(percent_decoded(password))));
-            }
-            let tokens = address::tokens(value).map(|text| (Vec::new(), Cow::Borrowed(text)));
-            let settings = settings::secrets(value).map(|(begins, text)| (begins, text.into()));
-            let members = settings::members(value).map(|(key, text)| (behind(&key), text.into()));
-            let texts = tokens.chain(settings).chain(members);
-            values.extend(texts.map(|(begins, text)| Value { name, text, begins, ends: "" }));
-            if is_headers {
-                values.extend(Value::headers(name, value));
-            }
+            values.extend(values_of(name, value, env));
         }
         let placeholders: Vec<String> =
             values.iter().map(|value| placeholder(value.name)).collect();

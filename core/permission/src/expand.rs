@@ -113,6 +113,8 @@ pub(crate) struct Variables<'s> {
     known: BTreeMap<&'s str, Variable<'s>>,
     /// Variables that the script gives the value of a secret.
     secrets: BTreeSet<&'s str>,
+    /// Variables of the environment that hold a secret.
+    given: Option<&'s BTreeSet<String>>,
     /// Some command runs code that may write any variable.
     rewritten: bool,
 }
@@ -235,14 +237,14 @@ impl<'s> Variables<'s> {
         }
         rewritten |= script.commands.iter().any(|simple| may_write_any(simple, &known));
         let secrets = BTreeSet::new();
-        let mut variables = Variables { script, cwd, home, temporary, known, secrets, rewritten };
-        variables.find_secrets();
-        variables
+        Variables { script, cwd, home, temporary, known, secrets, given: None, rewritten }
     }
 
-    /// Follows secrets from variable to variable, until nothing is added. What an expansion such as
+    /// Follows secrets from variable to variable, until nothing is added; `given` are those of the
+    /// environment. What an expansion such as
     /// `${name:=value}` writes counts as a secret wherever a word has one.
-    fn find_secrets(&mut self) {
+    pub(crate) fn find_secrets(&mut self, given: &'s BTreeSet<String>) {
+        self.given = Some(given);
         let script = self.script;
         let commands = || script.commands.iter().enumerate();
         let assigned = || {
@@ -411,7 +413,8 @@ impl<'s> Variables<'s> {
                 || name.bytes().any(|b| b.is_ascii_lowercase())
         };
         self.secrets.contains(name)
-            || says_secret(name) && !self.known.get(name).is_some_and(is_set)
+            || (says_secret(name) || self.given.is_some_and(|given| given.contains(name)))
+                && !self.known.get(name).is_some_and(is_set)
     }
 
     /// Whether the command at `index` stands in a loop that gives this variable its values.

@@ -210,7 +210,8 @@ impl<'c> Judge<'c> {
         let has_loop = script.scopes.iter().any(|s| matches!(s.kind, ScopeKind::For { .. }));
         self.seen.rereads |=
             self.depth > 1 && text.contains('$') || has_loop && text.contains("select");
-        self.seen.secret_variable |= line::has_secret_variable(text);
+        self.seen.secret_variable |=
+            line::has_secret_variable(text, &self.context.secret_variables);
         self.depth -= 1;
     }
 
@@ -272,6 +273,7 @@ impl<'c> Judge<'c> {
         let home = self.places.home().to_owned();
         let temporary = self.context.places.own_temporary.as_deref();
         let mut variables = Variables::new(script, Some(&begin), &home, temporary);
+        variables.find_secrets(&self.context.secret_variables);
         if variables.hold_secrets() {
             self.seen.secret_set = true;
             // What is around this code may show the variable.

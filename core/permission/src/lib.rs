@@ -106,6 +106,8 @@ pub struct Context {
     pub git_branch: Option<String>,
     /// Names of variables that the shell is given, and passes on whatever a line makes of them.
     pub exported: BTreeSet<String>,
+    /// Names of variables in whose values something is secret, whatever the names say.
+    pub secret_variables: BTreeSet<String>,
     /// Names of programs that the shell would find in the checkout.
     pub replaced: BTreeSet<String>,
     /// The rules of project and user.
@@ -128,6 +130,7 @@ impl Context {
             session: None,
             git_branch: None,
             exported: BTreeSet::new(),
+            secret_variables: BTreeSet::new(),
             replaced: BTreeSet::new(),
             rules: Rules::default(),
             client: ClientRules::default(),

@@ -14,7 +14,6 @@ pub(super) fn passwords(value: &str) -> Vec<&str> {
 /// The name in each `https://name@host` and `https://name:password@host` that is a token: some servers
 /// take it there.
 pub(super) fn tokens(value: &str) -> impl Iterator<Item = &str> {
-    const SHORTEST_TOKEN_BYTES: usize = 20;
     let addresses = value.split("://").zip(value.split("://").skip(1));
     let of_web =
         addresses.filter(|(scheme, _)| scheme.ends_with("http") || scheme.ends_with("https"));
@@ -22,9 +21,13 @@ pub(super) fn tokens(value: &str) -> impl Iterator<Item = &str> {
         let authority = rest.split(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c)).next()?;
         authority.rsplit_once('@')?.0.split(':').next()
     });
-    names.filter(|name| {
-        name.len() >= SHORTEST_TOKEN_BYTES && name.bytes().any(|byte| byte.is_ascii_digit())
-    })
+    names.filter(|name| is_token(name))
+}
+
+/// Whether a word is as long as a token and has a digit.
+pub(crate) fn is_token(word: &str) -> bool {
+    const SHORTEST_TOKEN_BYTES: usize = 20;
+    word.len() >= SHORTEST_TOKEN_BYTES && word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// The password in what follows `://`.

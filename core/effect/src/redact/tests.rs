@@ -72,6 +72,22 @@ fn the_ends_of_a_long_output_show_no_part_of_a_secret() {
 }
 
 #[test]
+fn a_variable_is_named_whose_value_has_a_secret() {
+    let env = [
+        ("AZURE", "AccountName=a;AccountKey=0123456789abcdef"),
+        ("DATABASE_URL", "postgres://me:pw@db/app"),
+        ("EDITOR", "vi"),
+        ("GIT_CONFIG_KEY_0", "http.extraheader"),
+        ("GIT_CONFIG_VALUE_0", "AUTHORIZATION: basic 0123456789abcdef"),
+        ("HTTP_PROXY", "http://proxy:3128"),
+        ("MY_TOKEN", "x"),
+    ];
+    let env = env.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let names: Vec<&str> = names_with_secrets(&env).map(String::as_str).collect();
+    assert_eq!(names, ["AZURE", "DATABASE_URL", "GIT_CONFIG_VALUE_0", "MY_TOKEN"]);
+}
+
+#[test]
 fn nothing_shows_a_secret_while_debugging() {
     assert_eq!(format!("{:?}", one("hush42-hush42")), "Redaction { secrets: 1, .. }");
 }

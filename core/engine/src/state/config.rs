@@ -6,7 +6,7 @@ pub use untrusted::load_below;
 
 use crate::git::ancestors::Ancestors;
 use onloop_documents::permission::TrustList;
-use onloop_effect::{Failure, FailureKind, Io, OptionalExt};
+use onloop_effect::{Failure, FailureKind, Io, OptionalExt, names_with_secrets};
 use onloop_permission::Context;
 use onloop_permission::rules::{GivenRules, Source};
 use onloop_sessions::handsoff::config::Config;
@@ -159,6 +159,7 @@ fn nothing(io: &Io, cwd: &str) -> Loaded {
     let mut context = Context::new(cwd);
     context.places.user_home = io.env("HOME").map(str::to_owned);
     context.exported = io.env_all().keys().cloned().collect();
+    context.secret_variables = names_with_secrets(io.env_all()).cloned().collect();
     context.places.ledger_home = io.start().state_home();
     if let Some(home) = io.start().agentize_home() {
         context.places.state_homes.insert(0, home);

@@ -1,6 +1,8 @@
 //! What only the commands of a line together show: code that is fetched and run, files that are
 //! written and run, functions that call themselves.
 
+use std::collections::BTreeSet;
+
 use super::{Examined, Judge, builtins};
 use crate::expand::Arg;
 use crate::options;
@@ -57,7 +59,7 @@ pub(super) struct Seen {
     pub kept: bool,
     /// The shell prints its commands before it runs them.
     pub traces: bool,
-    /// A variable occurs whose name says that it is secret.
+    /// A variable occurs that is secret.
     pub secret_variable: bool,
     /// A variable gets the value of a secret.
     pub secret_set: bool,
@@ -106,7 +108,7 @@ impl Judge<'_> {
 
     /// Asks about a secret variable that a command gets.
     pub(super) fn shows_secret(&mut self) {
-        let reason = "a variable whose name says that it is secret is in its words";
+        let reason = "a variable that is secret by its name or its value is in its words";
         self.add(Finding::ask(Rule::SecretVariable, reason));
     }
 
@@ -256,12 +258,13 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a variable stands in a line whose name says that it is secret.
-pub(super) fn has_secret_variable(text: &str) -> bool {
+/// Whether a variable stands in a line that is secret: by its name, or one of `known`.
+pub(super) fn has_secret_variable(text: &str, known: &BTreeSet<String>) -> bool {
     text.split('$').skip(1).any(|rest| {
         let rest = rest.trim_start_matches(['{', '!', '#']);
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        says_secret(&rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())])
+        let name = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+        says_secret(name) || known.contains(name)
     })
 }
 

@@ -189,6 +189,32 @@ fn a_variable_that_the_shell_is_given_reaches_programs() {
 }
 
 #[test]
+fn a_variable_that_holds_a_secret_is_one_whatever_its_name_says() {
+    let mut context = Context::new("/srv/repo");
+    let shown = [
+        "echo $CONNECTION_STRING",
+        "printf %s \"${CONNECTION_STRING#x}\" > f.txt",
+        "git commit -m \"$CONNECTION_STRING\"",
+        "x=$CONNECTION_STRING; echo $x",
+    ];
+    for line in shown {
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+    context.secret_variables.insert("CONNECTION_STRING".to_owned());
+    for line in shown {
+        let ruling = decide(&Call::shell(line), &context);
+        assert_eq!((ruling.decision, ruling.rule), (Decision::Ask, Rule::SecretVariable), "{line}");
+    }
+    for line in [
+        "echo $HOST",
+        "test -n \"$CONNECTION_STRING\"",
+        "CONNECTION_STRING=x; echo $CONNECTION_STRING",
+    ] {
+        assert_eq!(decide(&Call::shell(line), &context).decision, Decision::Allow, "{line}");
+    }
+}
+
+#[test]
 fn help_of_programs_that_load_the_project_and_formatters_are_contained() {
     for line in [
         "cargo xtask --help",
