@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use crate::redact::address::is_token;
 use crate::redact::{OutputPiece, REDACTED, Redaction, is_secret};
 use crate::{Outcome, Reply};
 use onloop_syntax::{limits, text};
 
 /// With a number and ` bytes]`, it replaces the rest of a long text.
 const CUT: &str = "[cut ";
-/// Prefixes of well-known tokens.
-const TOKEN_PREFIXES: [&str; 13] = [
+/// Prefixes of well-known tokens. Sources: the manuals of GitHub, GitLab 18 ("Token overview"), Slack, AWS
+/// ("IAM identifiers"), Stripe, Docker Hub, PyPI (a macaroon begins so), npm and Hugging Face.
+const TOKEN_PREFIXES: [&str; 26] = [
     "sk-",
     "ghp_",
     "gho_",
@@ -20,13 +22,28 @@ const TOKEN_PREFIXES: [&str; 13] = [
     "ghr_",
     "github_pat_",
     "glpat-",
+    "glptt-",
+    "gldt-",
+    "glrt-",
+    "glcbt-",
+    "glsoat-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "rk_test_",
+    "dckr_pat_",
+    "dckr_oat_",
+    "pypi-AgEI",
     "xoxb-",
     "xoxp-",
+    "xapp-",
     "AKIA",
     "AIza",
     // The links, cookies and forms of `onloop web`.
     "olw_",
 ];
+/// The same of tokens that are letters and digits only: variables and files have names that begin so.
+const PLAIN_TOKEN_PREFIXES: [&str; 3] = ["npm_", "hf_", "ASIA"];
 /// Request headers that contain no secrets.
 const PLAIN_HEADERS: [&str; 3] = ["accept", "content-type", "user-agent"];
 
@@ -92,7 +109,7 @@ impl TraceRedaction {
     }
 
     fn text(&self, text: &str) -> String {
-        private_keys(&passwords(&tokens(&self.values.text(text))))
+        private_keys(&passwords(&schemes(&tokens(&web_tokens(&self.values.text(text))))))
     }
 }
 
@@ -200,7 +217,11 @@ fn word(word: &str) -> String {
         }
     }
     let parts = word.split(':').map(|part| {
-        let token = TOKEN_PREFIXES.iter().find(|prefix| part.starts_with(**prefix));
+        let is_plain =
+            |prefix: &&&str| part[prefix.len()..].bytes().all(|b| b.is_ascii_alphanumeric());
+        let begins = |prefix: &&&str| part.starts_with(**prefix);
+        let plain = PLAIN_TOKEN_PREFIXES.iter().filter(begins).find(is_plain);
+        let token = TOKEN_PREFIXES.iter().find(begins).or(plain);
         match token {
             Some(prefix)
                 if part.len() >= prefix.len() + 16
@@ -214,7 +235,48 @@ fn word(word: &str) -> String {
     parts.collect::<Vec<_>>().join(":")
 }
 
-/// Hides the password in URLs such as `https://name:password@host`.
+/// Hides JSON web tokens: `HEADER.CLAIMS.SIGNATURE`, of which the first two begin as encoded JSON does.
+fn web_tokens(text: &str) -> String {
+    const CLAIMS: &str = ".eyJ";
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(CLAIMS) {
+        let header = rest[..at].trim_end_matches(is_part).len();
+        let end = |from: usize| rest[from..].find(|c| !is_part(c)).map_or(rest.len(), |n| from + n);
+        let mut past = end(at + 1);
+        if rest[past..].starts_with('.') {
+            past = end(past + 1);
+        }
+        let is_one = rest[header..].starts_with("eyJ");
+        clean.push_str(if is_one { &rest[..header] } else { &rest[..past] });
+        clean.push_str(if is_one { REDACTED } else { "" });
+        rest = &rest[past..];
+    }
+    clean + rest
+}
+
+/// Hides what a client signs in with behind the name of a scheme: `Authorization: Bearer …`.
+fn schemes(text: &str) -> String {
+    const SCHEMES: [&str; 4] = ["Bearer ", "bearer ", "Basic ", "basic "];
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-._~+/=".contains(c);
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text;
+    let next = |rest: &str| {
+        let found = SCHEMES.iter().filter_map(|scheme| Some(rest.find(scheme)? + scheme.len()));
+        found.min()
+    };
+    while let Some(at) = next(rest) {
+        let (before, behind) = rest.split_at(at);
+        let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
+        clean.push_str(before);
+        clean.push_str(if is_token(&behind[..end]) { REDACTED } else { &behind[..end] });
+        rest = &behind[end..];
+    }
+    clean + rest
+}
+
+/// Hides the password in URLs such as `https://name:password@host`, and a token in place of the name.
 fn passwords(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -224,14 +286,12 @@ fn passwords(text: &str) -> String {
         let end = authority
             .find(|c: char| c.is_whitespace() || "/?#\"'<>".contains(c))
             .unwrap_or(authority.len());
-        let user = authority[..end].rfind('@').and_then(|at| authority[..at].split_once(':'));
-        rest = match user {
-            Some((name, password)) => {
-                clean.push_str(&format!("{name}:{REDACTED}"));
-                &authority[name.len() + 1 + password.len()..]
-            }
-            None => authority,
-        };
+        let user = authority[..end].rfind('@').map(|at| &authority[..at]).unwrap_or_default();
+        let (name, password) = user.split_once(':').map_or((user, None), |(n, p)| (n, Some(p)));
+        clean.push_str(if is_token(name) { REDACTED } else { name });
+        clean.push_str(if password.is_some() { ":" } else { "" });
+        clean.push_str(if password.is_some() { REDACTED } else { "" });
+        rest = &authority[user.len()..];
     }
     clean + rest
 }

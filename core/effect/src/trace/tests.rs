@@ -45,6 +45,40 @@ fn tokens_are_known_by_their_look() {
         ("sk-ant-api03-abcdef123456".to_owned(), "sk-[redacted]"),
         ("(ghp_0123456789abcdef)".to_owned(), "(ghp_[redacted])"),
         ("https://me:pw@host/x".to_owned(), "https://me:[redacted]@host/x"),
+        (
+            "npm_0123456789abcdefABCDEF npm_package_config_port2".to_owned(),
+            "npm_[redacted] npm_package_config_port2",
+        ),
+        (
+            "ASIA0123456789ABCDEF ASIA-PACIFIC-REGION-2026".to_owned(),
+            "ASIA[redacted] ASIA-PACIFIC-REGION-2026",
+        ),
+        ("pypi-AgEIcHlwaS5vcmcCJD0123456789".to_owned(), "pypi-AgEI[redacted]"),
+        (
+            "sk_live_0123456789abcdefgh xapp-1-A0123-456-abcdef78".to_owned(),
+            "sk_live_[redacted] xapp-[redacted]",
+        ),
+        (
+            "glrt-t1_0123456789abcdefgh dckr_pat_0123456789abcdef".to_owned(),
+            "glrt-[redacted] dckr_pat_[redacted]",
+        ),
+        (
+            "hf_0123456789abcdefABCD hf_hub_download_version2".to_owned(),
+            "hf_[redacted] hf_hub_download_version2",
+        ),
+        ("jwt eyJhbGciOiJ.eyJzdWIiOiIx.c2ln-X, x.eyJz".to_owned(), "jwt [redacted], x.eyJz"),
+        (
+            "Authorization: Bearer 0123456789.abcdefghij+/ end; bearer of news".to_owned(),
+            "Authorization: Bearer [redacted] end; bearer of news",
+        ),
+        (
+            "https://0123456789abcdefghij@h/x https://me@h".to_owned(),
+            "https://[redacted]@h/x https://me@h",
+        ),
+        (
+            "https://0123456789abcdefghij:x-oauth-basic@h/x".to_owned(),
+            "https://[redacted]:[redacted]@h/x",
+        ),
         ("https://host:80/a@b".to_owned(), "https://host:80/a@b"),
         ("sk-learn 日本 12:30:00".to_owned(), "sk-learn 日本 12:30:00"),
         (
