@@ -10,6 +10,9 @@ use crate::verdict::{Decision, Finding, Rule};
 use crate::web;
 use onloop_syntax::text;
 
+/// The agent that a call without a name starts. Source: "Subagents" in the manual of Claude Code 2.
+const DEFAULT_AGENT: &str = "general-purpose";
+
 /// A rule of `permissions.deny` or `permissions.ask`.
 #[derive(Clone, Debug)]
 pub(super) struct ClaudeRule {
@@ -124,7 +127,10 @@ impl ClaudeRule {
             What::Named(name) => {
                 let members = ["skill", "name", "command", "subagent_type", "agent_type"];
                 let named = |key: &&str| input[*key].as_str().is_some_and(|it| wildcard(name, it));
-                self.is_for(tool) && members.iter().any(named)
+                let is_default = matches!(tool, "Task" | "Agent")
+                    && input["subagent_type"].as_str().is_none_or(str::is_empty)
+                    && wildcard(name, DEFAULT_AGENT);
+                self.is_for(tool) && (is_default || members.iter().any(named))
             }
         }
     }

@@ -103,6 +103,11 @@ fn what_a_line_may_read_or_write_of_a_client_s_files_is_asked_about() {
         ("tee \"$x\"", ask, false),
         ("dd of=\"$x\"", ask, false),
         ("cp n do*", ask, false),
+        ("grep --include=key.txt -r p .", ask, false),
+        ("rg -g '*.txt' p", ask, false),
+        ("rg -g 'priv*/**/*.txt' p", ask, false),
+        ("rg -g '*.txt' p src", allow, false),
+        ("rg -g 'src/*.txt' p", allow, false),
         // What cannot be one of them is as it was.
         ("cat $x/a; git checkout main", ask, false),
         ("echo \"exit $?\" $X", allow, false),
@@ -342,7 +347,9 @@ fn a_rule_of_claude_code_may_be_about_a_member_of_the_input() {
         ("Bash(timeout:*)", bash("timeout", json!(9000)), false),
         ("Agent(model:opus)", agent.clone(), true),
         ("Task(model:o*)", agent.clone(), true),
-        ("Agent(model:haiku)", agent, false),
+        ("Agent(model:haiku)", agent.clone(), false),
+        ("Task(general-purpose)", agent.clone(), true),
+        ("Task(Explore)", agent, false),
         ("mcp__a__b(owner:x)", call("mcp__a__b", json!({ "owner": "x" })), true),
         ("mcp__a__b(owner:x)", call("mcp__a__c", json!({ "owner": "x" })), false),
     ] {

@@ -169,9 +169,12 @@ impl Judge<'_> {
         if roots.is_empty() {
             roots.push(".");
         }
-        let glob = glob.text.trim_start_matches('/');
-        for (root, between) in roots.iter().flat_map(|root| [(root, ""), (root, "*/")]) {
-            let text = format!("{root}/{between}{glob}");
+        // Without a slash it is about the names of files at any depth.
+        let (between, glob) = match glob.text.contains('/') {
+            true => ("", glob.text.trim_start_matches('/')),
+            false => ("*/", glob.text.as_str()),
+        };
+        for text in roots.iter().map(|root| format!("{root}/{between}{glob}")) {
             let file = Arg { shape: Shape::Pattern, ..Arg::exact(text) };
             self.consider(self.context.client.file(&file, Access::Read, &self.places));
         }

@@ -112,6 +112,12 @@ pub(super) const CONTROL: &[&str] = &[
     ".aider.conf.yml",
     ".windsurf*",
     ".openhands",
+    // Antigravity before 1.19 has these in place of `.agents`; other agents keep notes beside them.
+    ".agent/rules",
+    ".agent/workflows",
+    ".agent/skills",
+    ".agent/hooks*",
+    ".agent/mcp_config.json",
 ];
 
 /// Inside a repository: executed by tools, servers or shells without anybody starting it. A name that
@@ -121,7 +127,8 @@ pub(super) const CONTROL: &[&str] = &[
 /// nano-staged 0.8, simple-git-hooks 2, husky 9, cargo-husky 1, CaptainHook 5, GrumPHP 2,
 /// lefthook 1 and pre-commit 4, of the shells and debuggers, of npm 10, Yarn 4 and RVM 1, of
 /// Jujutsu 0.24 and Sapling 0.2, of Jupyter Server 2, R 4, PHP 8 and Apache 2.4, of MSBuild 17
-/// (editors start its design-time builds), and of the Haskell Language Server 2.
+/// (editors start its design-time builds), of the Haskell Language Server 2, of Prow (KEP-2291), OneDev 13,
+/// Probot Settings, Kodiak, bors-ng, Renovate 41, Atlantis, Harness, Upsun, Lagoon 2, and of plugins of Claude Code.
 pub(super) const AUTOMATION: &[&str] = &[
     ".pryrc",
     ".irbrc",
@@ -324,6 +331,21 @@ pub(super) const AUTOMATION: &[&str] = &[
     ".spacelift",
     ".copr",
     ".launchpad.yaml",
+    ".prow",
+    ".prow.y*",
+    ".onedev-buildspec.yml",
+    ".github/settings.y*",
+    ".kodiak.toml",
+    "bors.toml",
+    "renovate.json*",
+    ".renovaterc*",
+    "atlantis.y*",
+    ".harness",
+    ".vsts-ci.y*",
+    "now.json",
+    ".upsun",
+    ".lagoon.y*",
+    "hooks/hooks.json",
 ];
 
 /// The same, and package managers, version controls and builds write it in their own work.

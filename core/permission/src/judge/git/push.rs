@@ -33,6 +33,11 @@ const PROTECTED: [&str; 23] = [
     "hotfix",
 ];
 
+/// Those that say so only as the whole name: `docs/typo` and `preview-pane` are about something. Servers deploy
+/// whichever branch is set (manuals of GitHub Pages, Netlify and Heroku), by convention one of these.
+const PROTECTED_WHOLE: [&str; 7] =
+    ["publish", "deployment", "deployed", "website", "docs", "preview", "integration"];
+
 /// Those that say so as any part of a name.
 const PROTECTED_ANYWHERE: [&str; 6] = ["main", "master", "prod", "production", "live", "staging"];
 
@@ -183,6 +188,9 @@ fn short(name: &str) -> &str {
 /// Whether others build on a branch of this name, or it is deployed.
 pub(crate) fn is_protected(name: &str) -> bool {
     let name = short(name).to_lowercase();
+    if PROTECTED_WHOLE.contains(&name.as_str()) {
+        return true;
+    }
     let mut parts = name.split('/');
     let first = parts.next().unwrap_or_default();
     // `feature/live-search` is about one; `live-eu`, `release/1` and `env/production` are.
