@@ -117,7 +117,7 @@ fn deletes_found(
     let is_output = !judge.places.asks_git
         && name.is_some_and(paths::is_built)
         && roots.iter().all(in_checkout);
-    if is_output || roots.iter().all(|root| judge.places.is_temporary(&Arg::exact(*root))) {
+    if is_output || roots.iter().all(|root| judge.places.is_below_temporary(&Arg::exact(*root))) {
         return judge.about(parsed, Decision::Ask, true, PASSING);
     }
     judge.deny(parsed, "deletes everything that it finds");
@@ -339,7 +339,8 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     // In a sandbox a path must be certain: without the value of a variable it may be another.
     let is_temporary = |arg: &Arg| {
-        judge.places.is_temporary(arg) && (arg.shape != Shape::Holes || !judge.context.confined)
+        judge.places.is_below_temporary(arg)
+            && (arg.shape != Shape::Holes || !judge.context.confined)
     };
     let is_output = |arg: &Arg| is_rebuilt(judge, arg) || is_built(judge, arg);
     let is_passing =

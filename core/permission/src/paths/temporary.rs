@@ -18,13 +18,18 @@ impl Places {
             && self.judge(arg, Access::Write).is_none()
     }
 
-    /// Whether what `arg` names lies in a temporary folder, of which a sandbox has its own.
-    pub(crate) fn is_temporary(&self, arg: &Arg) -> bool {
+    /// Whether a path is in a temporary folder: code there is as held as code of the checkout.
+    pub(crate) fn is_temporary(&self, path: &str) -> bool {
+        matches!(self.class(path), PathClass::Temporary | PathClass::OwnTemporary)
+    }
+
+    /// Whether what `arg` names lies below a temporary folder, of which a sandbox has its own.
+    pub(crate) fn is_below_temporary(&self, arg: &Arg) -> bool {
         let path = arg.guessed();
         let absolute = self.absolute(path).to_lowercase();
         let is_inside =
             |folder: &&str| below(&absolute, folder).is_some_and(|in_it| !in_it.is_empty());
-        matches!(self.class(path), PathClass::Temporary | PathClass::OwnTemporary)
+        self.is_temporary(path)
             && (TEMPORARY.iter().any(is_inside) || self.is_lost_with_run(arg))
             && arg.shape != Shape::Splits
             && !path.contains("..")

@@ -32,11 +32,6 @@ pub(crate) fn mentions_secret(text: &str) -> bool {
 }
 
 impl Places {
-    /// Whether a path is in a temporary folder: code there is as held as code of the checkout.
-    pub(crate) fn is_temporary(&self, path: &str) -> bool {
-        matches!(self.class(path), PathClass::Temporary | PathClass::OwnTemporary)
-    }
-
     /// What speaks against a word of a command that an allow rule is about: such a rule says nothing about
     /// what the word may name outside the checkout, secrets, and files that are protected there. With
     /// `is_elsewhere`, a path from `/` is one of another machine.
