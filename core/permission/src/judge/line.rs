@@ -93,7 +93,11 @@ impl Judge<'_> {
         self.seen.fetched |=
             matches!(name, "curl" | "wget" | "wget2" | "aria2c" | "http" | "https");
         if self.context.confined {
-            let is_mention = |arg: &&Arg| mentions_secret(arg.guessed());
+            // In a word that the shell leaves alone, this is most often anything, in an expression.
+            let is_mention = |arg: &&Arg| match arg.known() {
+                Some(text) => mentions_secret(&text.replace(".*", "")),
+                None => mentions_secret(arg.guessed()),
+            };
             let mut mentions = args.iter().filter(is_mention).peekable();
             if mentions.peek().is_some() {
                 let names = options::names(name, &args[1..]);
