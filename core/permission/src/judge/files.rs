@@ -131,8 +131,11 @@ fn found_command(judge: &mut Judge<'_>, args: &[Arg], root: &str, name: Option<&
     let mut found = found_files(root, name);
     let program = args.first().and_then(Arg::known).and_then(programs::find);
     // A program that shows no content needs to know only that what was found is no option.
-    if found.shape == Shape::Holes && program.is_some_and(|entry| entry.operands == [Role::List]) {
-        found.text.insert_str(0, root);
+    if found.shape == Shape::Holes {
+        match program.is_some_and(|entry| entry.operands == [Role::List]) {
+            true => found.text.insert_str(0, root),
+            false => judge.consider(judge.places.judge_text(root, Access::Read)),
+        }
     }
     let args: Vec<Arg> = args.iter().map(|arg| replace(arg, "{}", &found)).collect();
     judge.command(&args, None);

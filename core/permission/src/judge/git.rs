@@ -114,6 +114,7 @@ pub(crate) fn checkout(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let current = judge.context.git_branch.as_deref();
     match parsed.operands.as_slice() {
         [] | [_] if creates => {}
+        [] if parsed.has_certainly(&["-d", "--detach"]) => {}
         [only]
             if only.known() == Some("-") || only.known().is_some() && only.known() == current => {}
         // A file or folder of this name is taken back where no branch has it.

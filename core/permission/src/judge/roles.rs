@@ -74,7 +74,9 @@ impl Judge<'_> {
         if role == Role::Read && arg.text != "-" {
             self.consider(self.context.client.file(arg, Access::Read, &self.places));
         }
-        if role == Role::Glob && !arg.text.starts_with('!') {
+        // With a mark in front it leaves files out, and `rg --files` shows names only.
+        let chooses = !arg.text.starts_with('!') && !parsed.has_certainly(&["--files"]);
+        if role == Role::Glob && chooses {
             self.chosen_files(arg, parsed);
         }
         let places = &self.places;
@@ -89,8 +91,7 @@ impl Judge<'_> {
                     .then(|| Finding::containable(rule(), format!("`{}` {what}", parsed.name)))
             }
             Role::List => places.judge(arg, Access::List),
-            // With a mark in front it leaves files out.
-            Role::Glob if arg.text.starts_with('!') => places.judge_glob(arg),
+            Role::Glob if !chooses => places.judge_glob(arg),
             Role::Glob => {
                 // rg enters a hidden folder only if a pattern matches the folder itself.
                 let folder = arg.text.split('/').next().unwrap_or_default();

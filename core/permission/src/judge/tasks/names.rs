@@ -72,6 +72,8 @@ const ENTRIES: [&str; 6] = ["index", "main", "__main__", "cli", "run", "mod"];
 
 /// Whether the name of a script says that it leaves the machine, and does not test what does.
 pub(super) fn leaves_as_script(path: &str) -> bool {
+    let path = paths::tidy(path);
+    let path = path.trim_end_matches('/');
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next().unwrap_or(name);
     let name = if ENTRIES.contains(&stem) { paths::file_name(folder) } else { name };
@@ -150,7 +152,8 @@ fn letters_leave(letters: &str) -> bool {
 
 /// Whether the name of a file that is run, or a word behind it, says that it leaves the machine.
 pub(in super::super) fn file_leaves(path: &str, behind: &[Arg]) -> bool {
-    leaves_the_machine(paths::file_name(path)) || names_leaving_task(behind)
+    let path = paths::tidy(path);
+    leaves_the_machine(paths::file_name(path.trim_end_matches('/'))) || names_leaving_task(behind)
 }
 
 /// Options whose value is the name of a task.
