@@ -178,7 +178,9 @@ pub(super) fn is_local_only(parsed: &ParsedArgs<'_>) -> bool {
 fn is_local(arg: &Arg) -> bool {
     let authority = web::authority(&arg.text);
     let host = authority.split_once(':').map_or(authority, |(host, _)| host);
-    is_loopback(host) && !authority.contains('@') || authority.starts_with("[::1]")
+    let is_numbered = |rest: &str| rest.is_empty() || rest.starts_with(':');
+    let is_here = is_loopback(host) || authority.strip_prefix("[::1]").is_some_and(is_numbered);
+    is_here && !authority.contains('@')
 }
 
 /// httpie and xh: the first word is the address, or the method and the second one is. A sandbox holds what

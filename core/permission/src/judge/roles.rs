@@ -138,6 +138,8 @@ impl Judge<'_> {
         let values = parsed.values(&[option]);
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-/%".contains(c);
         let is_own = |part: &str| {
+            // `@scope/name` is a package, and `@file` of some programs a file.
+            let part = part.strip_prefix('@').unwrap_or(part);
             let path = Arg::exact(part);
             // What standard input has is not in the line.
             part != "-"
@@ -157,8 +159,8 @@ impl Judge<'_> {
         let count = parsed.count(&[option]);
         let is_own = count > 0 && values.len() == count && values.iter().all(is_held);
         // It may be a command.
-        for value in values.iter().filter(|value| value.text.contains(' ')) {
-            self.guessed_code(value.guessed());
+        for value in values.iter().filter(|value| value.text.contains([' ', ','])) {
+            self.guessed_code(&value.guessed().replace(',', " "));
         }
         is_own
     }

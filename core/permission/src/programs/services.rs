@@ -189,7 +189,10 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .options(&[attached("-list -write -diff -check -recursive -no-color")]),
             program("validate init get", Fetches, "fetches and runs providers")
                 .any_options()
-                .options(&[makes_with("-backend-config -plugin-dir -from-module", Data, Runs)]),
+                .options(&[
+                    makes_with("-backend-config -plugin-dir", Data, Runs),
+                    makes_with("-from-module", Data, Connects),
+                ]),
             // Its own sub-commands write, or ask servers.
             program("providers", Fetches, "asks where the state is, and lists providers")
                 .operands(&[Refused]),
