@@ -266,6 +266,34 @@ fn names_server(name: &str, value: &str) -> bool {
         || is_production
 }
 
+/// Variables that choose by the name of an environment which database a program works on. Sources: manuals
+/// of Rails 8, Rack 3, Mix 1.18, Symfony 7, knex 3, Flask 3.
+const CHOOSE_DATABASES: [&str; 6] =
+    ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "APP_ENV", "NODE_ENV", "FLASK_ENV"];
+
+/// Whether a variable chooses a database of the checkout (`RAILS_ENV=test`, `DATABASE_URL=sqlite:…`) or
+/// another one; `None` if it chooses none.
+pub(super) fn chooses_own_database(name: &str, value: &str) -> Option<bool> {
+    if CHOOSE_DATABASES.contains(&name) {
+        return Some(is_for_development(value));
+    }
+    let is_name = !name.starts_with('-') && !name.contains(['/', ':']);
+    let names_database = ["DATABASE", "DB_", "_DB", "PGHOST", "MYSQL", "MONGO"]
+        .iter()
+        .any(|part| name.contains(part));
+    (is_name && names_database).then(|| is_file_database(value))
+}
+
+/// Whether an environment of this name is one of tests or of development.
+pub(super) fn is_for_development(value: &str) -> bool {
+    matches!(value, "test" | "testing" | "development" | "dev" | "local")
+}
+
+/// Whether the address of a database is the one of a file.
+pub(super) fn is_file_database(address: &str) -> bool {
+    ["sqlite:", "sqlite3:", "sqlite+"].iter().any(|scheme| address.starts_with(scheme))
+}
+
 /// Whether a variable makes a program run a task that sends something away.
 fn leaves(name: &str, value: &Arg, scope: Scope) -> bool {
     let names_tasks = NAME_TASKS.iter().any(|known| name.eq_ignore_ascii_case(known));

@@ -283,6 +283,7 @@ impl<'c> Judge<'c> {
         }
         let mut folders = folder::FolderChanges::new(script, &begin);
         for (index, simple) in script.commands.iter().enumerate() {
+            self.seen.own_database = None;
             for assignment in &simple.assignments {
                 let stays = folders.are_none() && !self.seen.lost;
                 variables.cwd = stays.then_some(begin.as_str());
@@ -325,6 +326,11 @@ impl<'c> Judge<'c> {
             self.seen.secret |= mentions_secret(value.guessed());
         }
         let finding = self.variable(name, value, scope);
+        if let Some(is_own) =
+            environment::chooses_own_database(name, value.known().unwrap_or_default())
+        {
+            self.seen.own_database = Some(is_own && self.seen.own_database != Some(false));
+        }
         self.seen.steered |= finding.is_some();
         self.consider(finding);
         self.latent_code(value);

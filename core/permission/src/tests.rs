@@ -6,6 +6,7 @@ mod lines;
 mod rules;
 mod sandboxed;
 mod shells;
+mod tasks;
 mod tools;
 
 use super::judge::entry::{ProgramEntry, words};
@@ -27,7 +28,7 @@ fn rules_are_about_whole_commands() {
         ("A=1 timeout 5 frob test", Decision::Ask, "environment"),
         ("frob builder", Decision::Ask, "program:unknown"),
         ("frob build; id", Decision::Ask, "program:id"),
-        ("frob build $(id)", Decision::Ask, "program:unknown"),
+        ("frob build $(id)", Decision::Ask, "program:id"),
         ("frob build > /etc/x", Decision::Deny, "path:outside"),
         ("PATH=/x frob build", Decision::Ask, "environment"),
         ("./frob build", Decision::Ask, "program:file"),

@@ -29,6 +29,8 @@ pub(super) struct Seen {
     pub built: bool,
     /// A variable is set of which it is not known what programs do with it.
     pub steered: bool,
+    /// Whether the variables of the command choose a database of the checkout; `None` if none chooses one.
+    pub own_database: Option<bool>,
     /// A program is allowed to reach beyond the checkout: git, a forge, a service.
     pub reaches: bool,
     /// git runs in a folder below the root that is no repository of its own, as far as the host saw.

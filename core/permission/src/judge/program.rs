@@ -1,7 +1,8 @@
 //! What runs by the first word of a command: a program of a table or none, a function, a file.
 
 use super::entry::ArgFinding;
-use super::{Judge, tasks, wrappers};
+use super::tasks::{self, Leaving, TaskPlace};
+use super::{Judge, wrappers};
 use crate::expand::{Arg, HOLE};
 use crate::options;
 use crate::paths::{file_name, in_system_folder};
@@ -71,8 +72,18 @@ impl Judge<'_> {
             self.add(Finding::ask(Rule::UnknownProgram, reason));
             return wrappers::any_command(self, &args[1..]);
         }
-        let leaves = tasks::leaves_the_machine(name) || tasks::names_leaving_task(&args[1..]);
-        let reason = format!("there is no rule for `{name}`");
+        let said = [
+            tasks::names_leaving_task(&[Arg::exact(name)], TaskPlace::Open),
+            tasks::names_leaving_task(&args[1..], TaskPlace::Open),
+            tasks::names_server(&args[1..]),
+        ];
+        let named = said.into_iter().fold(None, Leaving::graver);
+        let found = named.filter(|found| !self.has_own_database(found, &args[1..]));
+        let leaves = found.is_some();
+        let reason = match found {
+            Some(found) => format!("`{name}` {}", found.sentence()),
+            None => format!("there is no rule for `{name}`"),
+        };
         let finding = Finding::containable(Rule::UnknownProgram, reason);
         self.add(Finding { containable: !leaves, lasting: leaves, ..finding });
         wrappers::handed_on(self, &args[1..]);

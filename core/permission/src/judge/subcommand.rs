@@ -1,7 +1,8 @@
 //! Sub-commands of programs: known ones, unlisted ones, and those that stand for another program.
 
+use super::Judge;
 use super::entry::{ParsedArgs, words};
-use super::{Judge, tasks};
+use super::tasks::{self, Leaving, TaskPlace};
 use crate::expand::{Arg, shown};
 use crate::programs::Class;
 
@@ -49,9 +50,14 @@ impl Judge<'_> {
 
     fn unlisted_subcommand(&mut self, parsed: &ParsedArgs<'_>, word: &Arg, class: Class) {
         let behind = parsed.rest.map_or(&[][..], |at| &parsed.args[at + 1..]);
-        let mut leaves = tasks::leaves_the_machine(&word.text)
-            || tasks::leaves_for(parsed.name, &word.text)
-            || tasks::names_leaving_task(behind);
+        let place = match tasks::looks_by_verb(&word.text) {
+            true => TaskPlace::Before,
+            false => TaskPlace::Open,
+        };
+        let next = behind.first().map_or("", |arg| arg.text.as_str());
+        let of_name = tasks::said_by_name(&word.text, next);
+        let named = Leaving::graver(of_name, tasks::names_leaving_task(behind, place));
+        let mut leaves = tasks::leaves_for(parsed.name, &word.text);
         // Some take the beginning of a name: `npm publi`.
         let takes_beginning = matches!(parsed.name, "npm" | "gem" | "bundle" | "bundler");
         let begins = |name: &&str| takes_beginning && name.starts_with(&word.text);
@@ -69,6 +75,9 @@ impl Judge<'_> {
             (false, true) => parsed.program.class,
             (false, false) => class,
         };
+        if named.is_some() {
+            self.task_leaves(parsed, named);
+        }
         self.classified(class, parsed);
         // Some run a program of the project: `yarn vercel`.
         if let Some(at) = parsed.rest.filter(|_| matches!(parsed.name, "yarn" | "pnpm" | "bun")) {

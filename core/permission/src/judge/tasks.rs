@@ -2,7 +2,10 @@
 
 mod names;
 
-pub(super) use names::{file_leaves, leaves_for, names_leaving_task};
+pub(super) use names::{
+    Leaving, TaskPlace, file_leaves, leaves_for, looks_by_verb, names_leaving_task, names_server,
+    said_by_name,
+};
 pub(crate) use names::{leaves_the_machine, sends};
 
 use super::entry::{ParsedArgs, Role, is_number, lists};
@@ -12,7 +15,7 @@ use crate::expand::{Arg, Shape, shown};
 use crate::paths::{self, Access, PathClass, Places};
 use crate::programs::{self, Class};
 use crate::verdict::{Decision, Finding, Rule};
-use names::{is_source, leaves_as_script};
+use names::{file_place, is_source, leaves_as_script, leaving};
 
 /// Asks about a folder, the value of an option, whose name says that what is built there leaves the
 /// machine.
@@ -51,7 +54,11 @@ pub(crate) fn make(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
                     && shown.split_once('=').is_some_and(|(name, _)| is_word(name));
                 let is_kept = |goal: &str| !leaves_the_machine(goal);
                 let containable = is_variable || operand.known().is_some_and(is_kept);
-                let what = format!("has no rule for the goal `{shown}`");
+                let said = operand.known().and_then(leaving);
+                let what = match said {
+                    Some(said) => said.sentence(),
+                    None => format!("has no rule for the goal `{shown}`"),
+                };
                 judge.about(parsed, Decision::Ask, containable, &what);
             }
         }
@@ -175,8 +182,59 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     // A pattern that is none for files stands for a task of any name.
     let is_open = |arg: &Arg| arg.shape == Shape::Pattern && !arg.text.contains(['/', '.']);
     let is_named = |arg: &Arg| is_open(arg) || leaves_for(parsed.name, &arg.text);
-    let leaves = script || parsed.args.iter().any(is_named) || names_leaving_task(parsed.args);
-    publishes_if(leaves, judge, parsed);
+    published_script(judge, parsed);
+    let leaves = script || parsed.args.iter().any(is_named);
+    let named = names_leaving_task(parsed.args, place_of(parsed.name));
+    judge.task_leaves(parsed, named.filter(|_| !script));
+    if leaves {
+        judge.classified(Class::Publishes, parsed);
+    }
+}
+
+/// Runners of one task, which gets the words behind it.
+const RUN_ONE: &str = "npm yarn pnpm bun cargo nx docker podman nerdctl bundle deno";
+
+/// Where the name of a task stands behind the words that a table knows.
+fn place_of(name: &str) -> TaskPlace {
+    let (first, last) = name.split_once(' ').unwrap_or((name, ""));
+    match lists(RUN_ONE, first) && !last.starts_with("workspace") {
+        true if looks_by_verb(last) => TaskPlace::Before,
+        true => TaskPlace::First,
+        false => TaskPlace::Each,
+    }
+}
+
+/// `npm run cdk -- deploy`: a script whose name is one of a program that publishes, and what it gets.
+fn published_script(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let Some(mark) = parsed.args.iter().position(|arg| arg.text == "--").filter(|&at| at > 0)
+    else {
+        return;
+    };
+    let script = &parsed.args[mark - 1];
+    let table = programs::find_row(&script.text).map(|(table, _)| table.name);
+    if matches!(table, Some("services" | "packages" | "forge")) {
+        judge.guessed_command(&[std::slice::from_ref(script), &parsed.args[mark + 1..]].concat());
+    }
+}
+
+/// Whether words choose a database of the checkout, of tests or of development or in a file, or another one;
+/// `None` if none chooses one.
+fn chosen_database(args: &[Arg]) -> Option<bool> {
+    let choice = |(at, arg): (usize, &Arg)| {
+        let text = arg.text.as_str();
+        let next = args.get(at + 1).map_or("", |arg| arg.text.as_str());
+        let (name, value) = text.split_once('=').unwrap_or((text, next));
+        match name {
+            "--env" | "--environment" => Some(environment::is_for_development(value)),
+            _ if text.contains('=') && environment::is_file_database(value) => Some(true),
+            _ if environment::is_file_database(text) => Some(true),
+            _ if arg.known().is_none() => Some(false),
+            _ if text.contains('=') => environment::chooses_own_database(name, value),
+            _ => None,
+        }
+    };
+    let choices = args.iter().enumerate().filter_map(choice);
+    choices.reduce(|first, second| first && second)
 }
 
 /// `yarn workspace NAME` and its kin: the words behind are a command of yarn.
@@ -216,20 +274,64 @@ fn program_of_file(path: &str) -> Option<&str> {
 pub(crate) fn run_target(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let mut named = parsed.values(&["--bin", "--example", "-p", "--package"]);
     named.extend(parsed.operands.first());
-    let leaves = named.iter().any(|arg| leaves_as_script(&arg.text));
     let behind = parsed.behind_options().get(1..).unwrap_or_default();
-    publishes_if(leaves || names_leaving_task(behind), judge, parsed);
+    let words: Vec<&str> = parsed.args.iter().map(|arg| arg.text.as_str()).collect();
+    let only_helps = matches!(words[..], [.., "--", "--help" | "-h" | "--version"]);
+    let leaves = !only_helps && named.iter().any(|arg| leaves_as_script(&arg.text));
+    // `go run github.com/pressly/goose/v3/cmd/goose@latest up`
+    if let Some(path) = parsed.operands.first().filter(|path| path.text.contains('/')) {
+        let path = path.text.split('@').next().unwrap_or_default();
+        let is_version = |part: &&str| part.starts_with('v') && is_number(&part[1..]);
+        let program = path.rsplit('/').find(|part| !is_version(part)).unwrap_or_default();
+        if !program.is_empty() && !program.contains('.') {
+            judge.guessed_command(&[&[Arg::exact(program)], behind].concat());
+        }
+    }
+    judge.task_leaves(parsed, names_leaving_task(behind, TaskPlace::Open).filter(|_| !leaves));
+    if leaves {
+        judge.classified(Class::Publishes, parsed);
+    }
+}
+
+/// `cargo publish --dry-run`, which makes and checks the package. Not every program has such an option.
+pub(crate) fn dry_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    let tries = matches!(parsed.name, "cargo publish" | "npm publish" | "pnpm publish")
+        && parsed.has_certainly(&["--dry-run"])
+        && parsed.args.iter().all(|arg| !arg.text.starts_with("--dry-run="));
+    judge.classified(if tries { Class::Runs } else { parsed.program.class }, parsed);
+}
+
+/// `dotnet publish`: into a folder, unless something chooses a server or a registry.
+pub(crate) fn dotnet_publish(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
+    const CHOOSE: [&str; 5] = ["publishprofile", "container", "deploy", "webpublish", "registry"];
+    let leaves = |arg: &Arg| {
+        let lower = arg.text.to_lowercase();
+        arg.known().is_none() || CHOOSE.iter().any(|part| lower.contains(part))
+    };
+    publishes_if(parsed.args.iter().any(leaves), judge, parsed);
 }
 
 /// `alembic upgrade` and the like, which change a database that may be anywhere.
 pub(crate) fn migration(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    const CHANGES: [&str; 9] =
-        ["upgrade", "downgrade", "update", "drop", "up", "down", "redo", "reset", "stamp"];
-    // `up-by-one`
-    let verb = |arg: &Arg| arg.text.split('-').next().is_some_and(|verb| CHANGES.contains(&verb));
-    let changes =
-        parsed.args.iter().any(verb) || parsed.operands.iter().any(|arg| arg.known().is_none());
-    publishes_if(changes, judge, parsed);
+    const CHANGES: &str = "upgrade downgrade update drop up down redo reset stamp rollback revert fresh \
+                           refresh sync load setup migrate";
+    let texts = || parsed.args.iter().map(|arg| arg.text.as_str());
+    let migrates = texts().any(|text| text.contains("migrat"));
+    // Of these, `migrate` writes a file.
+    let writes =
+        lists("flask aerich", parsed.name) || texts().any(|text| lists("add info generate", text));
+    // `up-by-one`, `schema:update`
+    let changes = |verb: &str| match verb {
+        "migrate" => !writes,
+        "run" => migrates,
+        verb => lists(CHANGES, verb),
+    };
+    let verb = texts().find(|text| {
+        let first = text.split('-').next().unwrap_or_default();
+        first.split(':').any(changes)
+    });
+    let unknown = parsed.operands.iter().find(|arg| arg.known().is_none()).map(|_| "");
+    judge.task_leaves(parsed, verb.or(unknown).map(|verb| Leaving::of(verb, true)));
 }
 
 /// electron-builder: it publishes what it packs unless it is told not to.
@@ -279,15 +381,29 @@ pub(crate) fn interpreter(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
         // `node ./deploy` runs `deploy.js`.
         let leaves = |file: &Arg| file.shape == Shape::Pattern || leaves_as_script(&file.text);
         containable &= !(has_file && leaves(&parsed.args[0]));
-        // A database of the project is on this machine.
-        let migrates = |arg: &Arg| arg.text.to_lowercase().contains("migrat");
+        // A database of the project is on this machine. What loses its data asks all the same.
+        let migrates = |arg: &Arg| {
+            let lower = arg.text.to_lowercase();
+            let loses =
+                ["fresh", "reset", "refresh", "drop"].iter().any(|part| lower.contains(part));
+            lower.contains("migrat") && !loses
+        };
         containable &= !(parsed.args.iter().any(migrates)
             && parsed.args.iter().any(|arg| arg.text == "--force"));
         let begin = parsed.args.iter().position(|arg| has_file || is_source(&arg.text));
         let words = &parsed.args[begin.unwrap_or(parsed.args.len())..];
-        let mut words = words.iter().filter(|arg| !migrates(arg));
-        containable &= !words.any(|word| names_leaving_task(std::slice::from_ref(word)));
+        let (file_word, behind) =
+            words.split_first().map_or(("", words), |(file, behind)| (file.text.as_str(), behind));
+        let flushes =
+            file_word.ends_with("manage.py") && behind.iter().any(|arg| arg.text == "flush");
+        let own: Vec<Arg> =
+            behind.iter().filter(|arg| !migrates(arg) && arg.text != "--").cloned().collect();
+        let found = names_leaving_task(&own, file_place(file_word)).filter(|_| containable);
+        let found = Leaving::graver(found, flushes.then(|| Leaving::of("flush", true)));
         wrappers::behind_mark(judge, parsed.args);
+        if found.is_some() {
+            judge.task_leaves(parsed, found);
+        }
         if let Some(file) = first.filter(|file| has_file && !is_source(&file.text)) {
             judge.consider(judge.places.judge(file, Access::Read));
             judge.runs_file(file.guessed());
@@ -411,9 +527,42 @@ impl Judge<'_> {
             let name = scoped.map_or(first.text.as_str(), |(scope, name)| {
                 if name.split('@').next() == Some("cli") { scope } else { name }
             });
-            first.text = name.split('@').next().unwrap_or_default().to_owned();
+            first.text = listed_name(name.split('@').next().unwrap_or_default());
         }
         self.command(&[&[first][..], rest].concat(), None);
+    }
+}
+
+/// The name that a table knows a package by: `eas-cli` has the program `eas`, the module `ghp_import` is
+/// `ghp-import`.
+fn listed_name(package: &str) -> String {
+    let program = package.strip_suffix("-cli").unwrap_or(package);
+    let others = [program.to_owned(), package.replace('_', "-")];
+    let is_listed = |name: &String| programs::find(name).is_some();
+    let other = others.into_iter().find(is_listed).filter(|_| programs::find(package).is_none());
+    other.unwrap_or_else(|| package.to_owned())
+}
+
+impl Judge<'_> {
+    /// Whether what a name says is about a database of the checkout, which words or variables choose.
+    pub(super) fn has_own_database(&self, found: &Leaving, args: &[Arg]) -> bool {
+        let chosen = match (self.seen.own_database, chosen_database(args)) {
+            (Some(first), Some(second)) => first && second,
+            (first, second) => first.or(second).unwrap_or(false),
+        };
+        found.is_database && chosen
+    }
+
+    /// Judges a command by what the name of its task says; without a finding, by the class of its program.
+    pub(super) fn task_leaves(&mut self, parsed: &ParsedArgs<'_>, found: Option<Leaving>) {
+        match found.filter(|found| !self.has_own_database(found, parsed.args)) {
+            Some(found) => {
+                let rule = Rule::Program(parsed.name.to_owned());
+                let reason = format!("`{}` {}", parsed.name, found.sentence());
+                self.add(Finding::ask(rule, reason).for_good());
+            }
+            None => self.classified(parsed.program.class, parsed),
+        }
     }
 }
 

@@ -335,8 +335,36 @@ pub(crate) fn container(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     }
     let inside = parsed.args.iter().position(|arg| matches!(arg.text.as_str(), "exec" | "run"));
     if let Some(at) = inside {
-        mounts(judge, parsed, &parsed.args[at + 1..]);
-        any_suffix(judge, &parsed.args[at + 1..]);
+        let behind = &parsed.args[at + 1..];
+        mounts(judge, parsed, behind);
+        match parsed.args[at].text == "exec" {
+            true => in_container(judge, behind),
+            false => any_suffix(judge, behind),
+        }
+    }
+}
+
+/// Options of `exec` that take the next word, and those that take nothing.
+const EXEC_VALUES: &str = "\
+    -u --user -w --workdir -e --env --env-file --index -n --namespace -c --container \
+    --detach-keys";
+const EXEC_PLAIN: &str =
+    "-i -t -it -ti -T -d --interactive --tty --no-tty --no-TTY --detach --privileged";
+
+/// Looks at the command behind the name of the container. Behind an option that is not known, it may begin
+/// at any word.
+fn in_container(judge: &mut Judge<'_>, args: &[Arg]) {
+    let mut rest = args;
+    while let [first, behind @ ..] = rest {
+        rest = match first.text.as_str() {
+            name if lists(EXEC_VALUES, name) => behind.get(1..).unwrap_or_default(),
+            name if lists(EXEC_PLAIN, name) => behind,
+            name if name.starts_with('-') => return any_suffix(judge, args),
+            _ => {
+                let begin = usize::from(behind.first().is_some_and(|arg| arg.text == "--"));
+                return judge.guessed_command(&behind[begin..]);
+            }
+        };
     }
 }
 

@@ -55,7 +55,11 @@ const CARGO_COMMANDS: &[ProgramEntry] = &[
     cargo("fetch update generate-lockfile add remove rm vendor", Fetches, "changes dependencies"),
     cargo("new init", Changes, "makes a package").operands(&[Write]),
     cargo("install uninstall", Installs, "installs programs"),
-    cargo("publish yank owner login logout package", Publishes, "publishes packages"),
+    cargo("package", Runs, "makes a package").operands(&[Data]),
+    cargo("publish", Publishes, "publishes packages").check(tasks::dry_run),
+    cargo("yank owner login logout", Publishes, "publishes packages"),
+    publisher("contract", &[stays("build check new test encode decode info verify")]),
+    publisher("ws workspaces", &[stays("list ls plan changed create init exec")]),
 ];
 
 const NPM: &[Flag] = &[
@@ -132,8 +136,9 @@ const NPM_COMMANDS: &[ProgramEntry] = &[
     SETTING,
     npm("set", Reveals, "changes settings"),
     npm("link ln unlink global setup", Installs, "installs programs"),
+    npm("publish", Publishes, "publishes packages").check(tasks::dry_run),
     npm(
-        "publish unpublish deprecate undeprecate dist-tag tag owner access token login logout adduser \
+        "unpublish deprecate undeprecate dist-tag tag owner access token login logout adduser \
          team org star unstar hook profile whoami sbom",
         Publishes,
         "publishes packages",
@@ -344,7 +349,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         .otherwise(Runs),
     publisher("twine goreleaser", &[stays("check build")]),
     program(
-        "semantic-release release-it np ovsx eas gh-pages surge",
+        "semantic-release release-it np ovsx eas gh-pages ghp-import surge postgrator tbump",
         Publishes,
         "publishes what the project makes",
     )
@@ -376,9 +381,13 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .otherwise(Publishes),
         ])
         .otherwise(Publishes),
-    program("alembic flask goose dotnet-ef", Runs, "works with a database")
-        .any_options()
-        .check(tasks::migration),
+    program(
+        "alembic flask goose dotnet-ef dbmate aerich umzug mikro-orm typeorm diesel sqlx",
+        Runs,
+        "works with a database",
+    )
+    .any_options()
+    .check(tasks::migration),
     program("electron-builder", Runs, "builds packages")
         .any_options()
         .options(&[takes("-p --publish", Data)])
@@ -393,13 +402,23 @@ pub(super) const TABLE: &[ProgramEntry] = &[
         plain("-l -d -e -s -w"),
     ]),
     program(
-        "gem bundle bundler composer cabal stack opam swift dotnet luarocks cpan cpanm deno",
+        "gem bundle bundler composer cabal stack opam swift luarocks cpan cpanm deno",
         Runs,
         "builds and runs packages",
     )
     .any_options()
     .subcommands(PACKAGES)
     .otherwise(Runs),
+    program("dotnet", Runs, "builds and runs packages")
+        .any_options()
+        .subcommands(&[
+            program("publish", Runs, "writes the program to a folder")
+                .any_options()
+                .check(tasks::dotnet_publish),
+            publisher("nuget", &[stays("list locals verify why")]),
+        ])
+        .more_subcommands(&[PACKAGES])
+        .otherwise(Runs),
     program("pod", Runs, "builds and runs packages")
         .any_options()
         .subcommands(&[publisher("trunk", &[stays("info")])])
@@ -437,4 +456,15 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     .any_options()])
     .otherwise(Installs),
     program("apt-cache dpkg-query", Describes, "shows packages").any_options(),
+    publisher("auto", &[stays("info version label pr-check")]),
+    publisher(
+        "hexo",
+        &[
+            stays("init new server s clean list version"),
+            program("generate g", Runs, "builds pages")
+                .any_options()
+                .options(&[makes("-d --deploy", Publishes)]),
+        ],
+    ),
+    publisher("web-ext", &[stays("run lint build docs")]),
 ];

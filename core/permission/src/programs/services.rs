@@ -207,7 +207,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
                 .any_options(),
         ])
         .otherwise(Publishes),
-    program("aws", Connects, "talks to a cloud").any_options().check(network::cloud),
+    program("aws awscli", Connects, "talks to a cloud").any_options().check(network::cloud),
     program("ansible ansible-playbook", Publishes, "changes infrastructure")
         .any_options()
         .options(&[plain("--syntax-check --list-tasks --list-tags --list-hosts")])
@@ -219,7 +219,7 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     publisher("cdk", &[stays("synth synthesize diff ls list")]),
     publisher("flyctl fly", &[stays("status version")]),
     publisher("heroku", &[stays("local status version")]),
-    publisher("vercel", &[stays("dev build ls list")]),
+    publisher("vercel vc now", &[stays("dev build ls list")]),
     publisher("netlify", &[stays("dev build status")]),
     publisher("wrangler", &[stays("dev types check").options(&[makes("-r --remote", Publishes)])]),
     publisher("firebase", &[stays("emulators:start")]),
@@ -256,4 +256,29 @@ pub(super) const TABLE: &[ProgramEntry] = &[
     .any_options()
     .options(&[takes("-h --host -S --eval", Data)])
     .check(network::database),
+    publisher("argocd", &[stays("version")]),
+    publisher("flux", &[stays("version build")]),
+    publisher("istioctl", &[stays("version validate manifest")]),
+    publisher("eksctl kops", &[stays("version")]),
+    publisher("nomad", &[stays("version fmt")]),
+    publisher("waypoint", &[stays("version fmt")]),
+    publisher("werf", &[stays("version build render lint")]),
+    publisher("helmfile", &[stays("version template lint build deps fetch list")]),
+    publisher("airflow", &[stays("version standalone")]),
+    publisher("convex", &[stays("dev codegen docs")]),
+    publisher("strapi", &[stays("develop dev build start generate console version new")]),
+    publisher("chezmoi", &[stays("diff status managed doctor")]),
+    publisher("wandb", &[stays("offline status")]),
+    publisher("sst", &[stays("dev version diff")]),
+    publisher("kamal mina", &[stays("version docs init")]),
+    publisher("codecov codecovcli coveralls chromatic percy", &[stays("version")]),
+    publisher("cosign notation", &[stays("version verify")]),
+    publisher("ko", &[stays("version")]),
+    program(
+        "hcloud linode-cli bq snowsql neonctl neon contentful claudia kaggle s4cmd s5cmd ncftpput slack \
+         steamcmd localtunnel lt",
+        Connects,
+        "talks to a service",
+    )
+    .any_options(),
 ];

@@ -222,7 +222,7 @@ fn lines_of_every_day_run_confined_and_what_they_resemble_asks() {
             ("swift test -c release", Decision::Allow),
             ("xcodebuild -scheme App -configuration Release build", Decision::Allow),
             ("docker build --target production -t app .", Decision::Allow),
-            ("dotnet publish -c Release", Decision::Ask),
+            ("dotnet publish -c Release -p:PublishProfile=x", Decision::Ask),
             ("npx tool -c deploy", Decision::Ask),
             ("npx tool --mode x release", Decision::Ask),
             ("npx jest --coverage --runInBand -t 'parses dates'", Decision::Allow),

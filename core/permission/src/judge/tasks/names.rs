@@ -1,15 +1,15 @@
 //! Names of tasks, scripts and settings that say that something leaves the machine.
 
+use super::lists;
 use crate::expand::{Arg, HOLE};
 use crate::paths;
 
-/// Beginnings of words that say that a task sends something away, changes what others use, or changes a
-/// database.
-const LEAVES: [&str; 14] = [
+/// Beginnings of words that say that a task sends something away or changes what others use.
+const LEAVES: [&str; 15] = [
     "sonatype",
     "deploy",
+    "redeploy",
     "publish",
-    "release",
     "upload",
     "promote",
     "rollout",
@@ -19,30 +19,157 @@ const LEAVES: [&str; 14] = [
     "liquibase",
     "undeploy",
     "unpublish",
-    "production",
+    "codepush",
+    "ghpages",
 ];
 /// Words that say so only as a whole.
-const LEAVES_AS_A_WORD: [&str; 4] = ["prod", "push", "ship", "apply"];
-/// Words that say beside the word for a database that its data are lost.
-const LOSES_DATA: [&str; 6] = ["drop", "reset", "purge", "wipe", "truncate", "replant"];
+const LEAVES_AS_A_WORD: [&str; 6] = ["push", "ship", "apply", "ota", "s3", "submit"];
+/// Two words that say so together.
+const LEAVES_TOGETHER: [[&str; 2]; 2] = [["gh", "pages"], ["go", "live"]];
+/// Names that say so only as a whole.
+const LEAVES_AS_A_NAME: [&str; 3] = ["pub", "live", "cd"];
+/// Beginnings of words that say so, unless the verb in front of them says that something is built or tried.
+const QUALIFIES: [&str; 2] = ["release", "production"];
+/// Verbs of tasks that build something: `build:prod`, `assembleRelease`.
+const BUILDS: &str = "\
+    build prebuild rebuild assemble bundle compile package process merge minify strip docs install \
+    connected coverage";
+/// Verbs of tasks that start or make something, perhaps for production: `start:prod`.
+const STARTS: &str = "start serve dev watch preview gen generate clean format";
+/// Verbs of tasks that look at something: `test:deploy`, `lint:migrations`.
+const LOOKS: &str = "spotless test tests lint check typecheck types validate verify bench";
+/// Words of a name behind which another verb stands: `build-and-deploy`.
+const JOINS: &str = "and then n plus to";
 
-/// What the name of a task ends with that sends something away: `appengineDeploy`.
-const LEAVES_AT_THE_END: [&str; 6] = ["Deploy", "Publish", "Upload", "Promote", "Push", "PushSite"];
+/// Words for a database.
+const DATABASES: &str = "db database schema ecto migrate migration migrations";
+/// Words that say beside one of these that its data are lost.
+const LOSES_DATA: &str = "drop reset purge wipe truncate replant fresh refresh flush sync";
+/// Words in front of `migration` that say that a file is written.
+const WRITES_BEFORE: &str = "generate g gen new add create make";
+/// Words behind `migrate` or `migration` that say that a file is written, or what has run is shown.
+const WRITES_BEHIND: &str = "generate gen new add create make status list diff show check validate";
 
-/// Whether the name of a task or script says that it sends something away.
+/// What a name says about a task that does not stay on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Leaving {
+    /// The word that says so; empty if the name is not known.
+    word: String,
+    pub(super) is_database: bool,
+}
+
+impl Leaving {
+    pub(super) fn of(word: &str, is_database: bool) -> Self {
+        Leaving { word: word.to_owned(), is_database }
+    }
+
+    /// The graver of two: a database of the checkout may be changed.
+    pub(in super::super) fn graver(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+        match (first, second) {
+            (Some(first), Some(second)) if first.is_database && !second.is_database => Some(second),
+            (first, second) => first.or(second),
+        }
+    }
+
+    /// What decided, for a reason that begins with the name of the program.
+    pub(crate) fn sentence(&self) -> String {
+        match (self.word.as_str(), self.is_database) {
+            ("", _) => "runs a task whose name is not known".to_owned(),
+            (word, true) => {
+                format!("gets the name `{word}`, which says that it changes a database")
+            }
+            (word, false) => {
+                format!("gets the name `{word}`, which says that it leaves the machine")
+            }
+        }
+    }
+}
+
+/// Whether the name of a task or script says that it sends something away, or is not known.
 pub(crate) fn leaves_the_machine(name: &str) -> bool {
+    name.contains(HOLE) || leaving(name).is_some()
+}
+
+/// What the part of the name of a task or script that is known says.
+pub(super) fn leaving(name: &str) -> Option<Leaving> {
     let lower = name.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    name.contains(HOLE)
-        || has(&["db", "database", "schema", "ecto"]) && has(&LOSES_DATA)
-        || LEAVES_AT_THE_END.iter().any(|end| name.ends_with(end))
+    if LEAVES_AS_A_NAME.contains(&lower.as_str())
         || name.contains(['*', '?', '[']) && may_be_leaving(&lower)
-        || words.iter().any(|word| {
-            LEAVES.iter().any(|begin| word.starts_with(begin))
-                || LEAVES_AS_A_WORD.contains(word)
-                || word.contains("migrat")
-        })
+    {
+        return Some(Leaving::of(name, false));
+    }
+    let words: Vec<String> = name.split(['+', '&', ',', ';', ' ']).flat_map(words).collect();
+    let parts = words.split(|word| word.is_empty() || lists(JOINS, word));
+    parts.map(said_by).fold(None, Leaving::graver).filter(|_| !is_local(name))
+}
+
+/// The words of a name, in small letters: `publishToX` has three, `AWSDeploy` two. An empty one is behind
+/// the last.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut last = ' ';
+    let mut rest = name.chars().peekable();
+    while let Some(c) = rest.next() {
+        let ends_capitals = rest.peek().is_some_and(char::is_ascii_lowercase);
+        let begins = c.is_ascii_uppercase() && (!last.is_ascii_uppercase() || ends_capitals);
+        if !c.is_ascii_alphanumeric() || begins {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_ascii_alphanumeric()) {
+            word.push(c.to_ascii_lowercase());
+        }
+        last = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words.push(String::new());
+    words
+}
+
+/// `publishToMavenLocal`, `publishLocal`, `publishM2`: into a folder of this machine.
+fn is_local(name: &str) -> bool {
+    let is_one_word = name.bytes().all(|b| b.is_ascii_alphanumeric());
+    let words = words(name);
+    is_one_word
+        && words.first().is_some_and(|verb| verb == "publish")
+        && words
+            .iter()
+            .rev()
+            .find(|word| !word.is_empty())
+            .is_some_and(|last| lists("local m2", last))
+}
+
+/// What words of a name say of which the first is the verb.
+fn said_by(words: &[String]) -> Option<Leaving> {
+    let verb = words.first()?.as_str();
+    if lists(LOOKS, verb) {
+        return None;
+    }
+    let qualified = |word: &str, next: &str| {
+        let is_text = lists("gen generate", verb) && lists("note notes", next);
+        lists(BUILDS, verb) || lists(STARTS, verb) && (is_text || !word.starts_with("release"))
+    };
+    let mut database = None;
+    let has = |list| words.iter().any(|word| lists(list, word));
+    for (at, word) in words.iter().enumerate() {
+        let next = words.get(at + 1).map_or("", String::as_str);
+        let begins = |known: &[&str]| known.iter().any(|begin| word.starts_with(begin));
+        let qualifies = (begins(&QUALIFIES) || word == "prod") && !qualified(word, next);
+        if LEAVES_TOGETHER.contains(&[word.as_str(), next]) {
+            return Some(Leaving::of(&format!("{word}-{next}"), false));
+        }
+        if qualifies || begins(&LEAVES) || LEAVES_AS_A_WORD.contains(&word.as_str()) {
+            return Some(Leaving::of(word, false));
+        }
+        let before = if at == 0 { "" } else { words[at - 1].as_str() };
+        let is_written = lists(WRITES_BEHIND, next)
+            || lists(WRITES_BEFORE, before) && word.starts_with("migration")
+            || word.starts_with("makemigration");
+        let loses = lists(DATABASES, word) && has(LOSES_DATA);
+        if word.contains("migrat") && !is_written || loses {
+            database = database.or(Some(Leaving::of(word, true)));
+        }
+    }
+    database
 }
 
 /// Whether a pattern for the names of tasks, of which some characters are there, may stand for one that
@@ -52,7 +179,12 @@ fn may_be_leaving(pattern: &str) -> bool {
     let words = pattern.split(|c| !is_part(c));
     let words = words.flat_map(|word| std::iter::once(word).chain(word.split('-')));
     words.filter(|word| word.bytes().any(|b| b.is_ascii_alphanumeric())).any(|word| {
-        let mut known = LEAVES.iter().chain(&LEAVES_AS_A_WORD).chain(&["migrate"]);
+        let mut known = LEAVES.iter().chain(&LEAVES_AS_A_WORD).chain(&[
+            "migrate",
+            "release",
+            "production",
+            "prod",
+        ]);
         known.any(|name| paths::pattern_matches(word, name))
     })
 }
@@ -80,34 +212,152 @@ pub(super) fn leaves_as_script(path: &str) -> bool {
     leaves_the_machine(name) && !name.contains("test")
 }
 
-/// Whether one of these words names a task that leaves the machine. Paths that a task gets, and words
-/// behind `--` where a task stands before it, are no names.
-pub(in super::super) fn names_leaving_task(args: &[Arg]) -> bool {
-    let is_word = |arg: &Arg| !arg.text.starts_with('-');
+/// Where the name of a task stands among words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum TaskPlace {
+    /// In front of them: `npm test` is the name.
+    Before,
+    /// The first of them may be one; further ones are what it gets.
+    First,
+    /// Each may be one.
+    Each,
+    /// It is not known whether any is one.
+    Open,
+}
+
+/// Words behind which the name of a task stands.
+const RUNS: &str = "run exec task";
+
+/// Options of runners whose value chooses tests or packages.
+const FILTERS: &str = "--filter --tests --grep --name --testNamePattern";
+/// The same of runners of tests; others have letters of these names that take nothing.
+const FILTER_LETTERS: &str = "-k -t";
+
+/// What one of these words says as the name of a task. Paths that a task gets, words behind `--` where a
+/// task stands before it, and what chooses tests, are no names.
+pub(in super::super) fn names_leaving_task(args: &[Arg], place: TaskPlace) -> Option<Leaving> {
     let mut own = args.iter().peekable();
-    let (mut has_task, mut is_end) = (false, false);
+    let mut has_task = place == TaskPlace::Before;
+    let (mut looks, mut builds) = (has_task, false);
+    let (mut is_end, mut names_next, mut before) = (false, false, "");
+    let mut database = None;
     while let Some(arg) = own.next() {
         let text = arg.text.as_str();
         let is_mode = CHOOSE_MODE.contains(&text);
         own.next_if(|value| is_mode && MODES.contains(&value.text.to_lowercase().as_str()));
+        let name = text.split('=').next().unwrap_or_default();
+        let is_letter = place != TaskPlace::Each && lists(FILTER_LETTERS, name);
+        if (looks || builds) && lists(FILTERS, name) || looks && is_letter {
+            own.next_if(|value| name == text && !value.text.starts_with(['-', '/', ':']));
+            continue;
+        }
         is_end |= text == "--";
         if is_end && has_task {
-            return own.any(|arg| arg.text.starts_with("--") && option_sends(&arg.text));
+            let mut sends = own.filter(|arg| arg.text.starts_with("--") && option_sends(&arg.text));
+            return sends.next().map(|arg| Leaving::of(&arg.text, false)).or(database);
         }
-        has_task |= is_word(arg);
+        let is_option = text.starts_with('-');
+        let names_unknown = text.contains(HOLE)
+            && match place {
+                TaskPlace::Each => true,
+                TaskPlace::First => !has_task || names_next || lists(RUNS, before),
+                TaskPlace::Open => lists(RUNS, before),
+                TaskPlace::Before => false,
+            };
+        names_next = NAME_TASKS.contains(&text);
+        if names_unknown && leaves_as_word(text) {
+            return Some(Leaving::of("", false));
+        }
         // MSBuild takes `/t:Publish` for `-t:Publish`.
         let switch = text.strip_prefix('/').filter(|rest| rest.contains(':'));
         let option = switch.map(|rest| format!("-{rest}"));
-        if leaves_as_word(text) || option_leaves(option.as_deref().unwrap_or(text), !is_end) {
-            return true;
+        let next = own.peek().map_or("", |arg| arg.text.as_str());
+        match said_by_word(before, text, next) {
+            Some(found) if found.is_database => database = database.or(Some(found)),
+            Some(found) => return Some(found),
+            None => {}
+        }
+        // `manage.py check --deploy` looks at settings.
+        let is_check = before == "check" && text == "--deploy";
+        if !is_check && option_leaves(option.as_deref().unwrap_or(text), !is_end) {
+            return Some(Leaving::of(text, false));
+        }
+        if is_option {
+            before = "";
+        } else {
+            (has_task, before) = (true, text);
+            looks |= looks_by_verb(text);
+            builds |= builds_by_verb(text);
         }
     }
-    false
+    database
+}
+
+/// What one of the words of a program without an entry says about a server: an address of a bucket or of a
+/// host, or an option that chooses production.
+pub(in super::super) fn names_server(args: &[Arg]) -> Option<Leaving> {
+    const BUCKETS: [&str; 6] = ["s3://", "gs://", "az://", "r2://", "abfs://", "abfss://"];
+    let mut builds = false;
+    for arg in args {
+        let text = arg.text.as_str();
+        let (name, value) = text.split_once('=').unwrap_or((text, text));
+        let is_production = matches!(name, "--prod" | "--production") && value != "false";
+        let of_host =
+            value.split_once('@').and_then(|(user, rest)| Some((user, rest.split_once(':')?)));
+        let plain = |text: &str| {
+            !text.is_empty()
+                && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+        };
+        let is_host = of_host.is_some_and(|(user, (host, _))| {
+            plain(user) && plain(host) && user != "git" && !lists("npm sha256", host)
+        });
+        let is_bucket = BUCKETS.iter().any(|begin| value.starts_with(begin));
+        if is_bucket || is_host || is_production && !builds {
+            return Some(Leaving::of(text, false));
+        }
+        builds |= builds_by_verb(text);
+    }
+    None
+}
+
+/// Whether the first word of a name says that something is looked at.
+pub(in super::super) fn looks_by_verb(name: &str) -> bool {
+    words(name).first().is_some_and(|verb| lists(LOOKS, verb))
+}
+
+fn builds_by_verb(name: &str) -> bool {
+    words(name).first().is_some_and(|verb| lists(BUILDS, verb))
+}
+
+/// What a word says, with its neighbors where they belong to its name: `migrate add`, `database reset`.
+fn said_by_word(before: &str, text: &str, next: &str) -> Option<Leaving> {
+    if !is_name(text) {
+        return None;
+    }
+    // `:deploy:test` is a task of a project of that name.
+    let text = text.strip_prefix(':').and_then(|path| path.rsplit(':').next()).unwrap_or(text);
+    let is_written = lists(WRITES_BEFORE, before) && text.to_lowercase().contains("migrat");
+    if is_written || lists(DATABASES, before) && lists(LOSES_DATA, text) {
+        return leaving(&format!("{before}:{text}"));
+    }
+    said_by_name(text, next)
+}
+
+/// What a name says with the word behind it.
+pub(in super::super) fn said_by_name(text: &str, next: &str) -> Option<Leaving> {
+    match text.to_lowercase().contains("migrat") && lists(WRITES_BEHIND, next) {
+        true => leaving(&format!("{text}:{next}")),
+        false => leaving(text),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    let is_name = text.starts_with("//") || !text.contains('/');
+    is_name && !text.starts_with('-') && !is_source(text)
 }
 
 fn leaves_as_word(text: &str) -> bool {
-    let is_name = text.starts_with("//") || !text.contains('/');
-    is_name && !text.starts_with('-') && !is_source(text) && leaves_the_machine(text)
+    is_name(text) && leaves_the_machine(text)
 }
 
 /// Whether an option says so: by its name, or by a task in the same word (`-srelease`,
@@ -120,6 +370,11 @@ fn option_leaves(option: &str, is_own: bool) -> bool {
     };
     if NAME_TASKS.contains(&name) {
         return value.is_some_and(leaves_as_word);
+    }
+    // `-Dspring-boot.build-image.publish=true`
+    let defined = name.strip_prefix("-D").and_then(|name| name.rsplit('.').next());
+    if defined.is_some_and(|name| value == Some("true") && sends(name, "true")) {
+        return true;
     }
     if !is_own || !name.starts_with('-') || name.starts_with("-D") || option.contains(HOLE) {
         return false;
@@ -145,15 +400,26 @@ fn option_leaves(option: &str, is_own: bool) -> bool {
 fn letters_leave(letters: &str) -> bool {
     let lower = letters.to_lowercase();
     let first = lower.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-    let in_first = LEAVES.iter().any(|begin| first.contains(begin))
-        || LEAVES_AS_A_WORD.iter().any(|word| first.ends_with(word));
+    let in_first = LEAVES.iter().chain(&QUALIFIES).any(|begin| first.contains(begin))
+        || LEAVES_AS_A_WORD.iter().chain(&["prod"]).any(|word| first.ends_with(word));
     !letters.contains('/') && (in_first || leaves_the_machine(letters))
 }
 
 /// Whether the name of a file that is run, or a word behind it, says that it leaves the machine.
 pub(in super::super) fn file_leaves(path: &str, behind: &[Arg]) -> bool {
     let path = paths::tidy(path);
-    leaves_the_machine(paths::file_name(path.trim_end_matches('/'))) || names_leaving_task(behind)
+    let place = file_place(&path);
+    leaves_the_machine(paths::file_name(path.trim_end_matches('/')))
+        || names_leaving_task(behind, place).is_some()
+}
+
+/// Files that run tasks by their names.
+const RUNS_TASKS: [&str; 5] = ["manage", "artisan", "console", "ace", "spark"];
+
+/// Where the name of a task stands behind a file that is run.
+pub(super) fn file_place(path: &str) -> TaskPlace {
+    let stem = paths::file_name(path).split('.').next().unwrap_or_default();
+    if RUNS_TASKS.contains(&stem) { TaskPlace::First } else { TaskPlace::Open }
 }
 
 /// Options whose value is the name of a task.
@@ -162,7 +428,8 @@ const NAME_TASKS: [&str; 7] =
 
 /// Whether a setting by its name sends away what a task makes: `PUSH=1`, `--publish=always`.
 pub(crate) fn sends(name: &str, value: &str) -> bool {
-    const NAMES: [&str; 5] = ["push", "publish", "deploy", "upload", "promote"];
+    const NAMES: [&str; 7] =
+        ["push", "publish", "deploy", "upload", "promote", "publishImage", "push-image"];
     let is_off = matches!(value, "" | "0" | "false" | "never" | "no" | "none" | "off");
     !is_off && NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
@@ -193,11 +460,16 @@ pub(in super::super) fn leaves_for(runner: &str, text: &str) -> bool {
             task.is_some_and(leaves_as_word)
         }
         // `pub` and `pTMR` stand for `publish` and `publishToMyRegistry`.
-        "gradle" | "gradlew" => text.split(':').any(|task| {
-            let verb = task.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
-            let is_beginning = !verb.is_empty() && !task.contains('.');
-            is_beginning && LEAVES.iter().chain(&["jib"]).any(|name| name.starts_with(verb))
-        }),
+        "gradle" | "gradlew" => {
+            let own =
+                text.strip_prefix(':').map_or(0, |path| path.rfind(':').map_or(1, |at| at + 2));
+            text[own..].split(':').any(|task| {
+                let verb = task.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
+                let is_beginning = !verb.is_empty() && !task.contains('.');
+                let mut known = LEAVES.iter().chain(&["jib", "release", "production"]);
+                is_beginning && !is_local(task) && known.any(|name| name.starts_with(verb))
+            })
+        }
         // `scm:checkin`, `com.google.cloud.tools:jib-maven-plugin:build`
         "mvn" | "mvnw" => {
             let sends = |part| ["scm", "jib", "gitflow", "jgitflow", "nexus"].contains(&part);
