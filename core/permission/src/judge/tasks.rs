@@ -279,7 +279,7 @@ pub(crate) fn run_target(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let only_helps = matches!(words[..], [.., "--", "--help" | "-h" | "--version"]);
     let leaves = !only_helps && named.iter().any(|arg| leaves_as_script(&arg.text));
     // `go run github.com/pressly/goose/v3/cmd/goose@latest up`
-    if let Some(path) = parsed.operands.first().filter(|path| path.text.contains('/')) {
+    if let Some(path) = parsed.operands.first().filter(|path| path.text.contains('@')) {
         let path = path.text.split('@').next().unwrap_or_default();
         let is_version = |part: &&str| part.starts_with('v') && is_number(&part[1..]);
         let program = path.rsplit('/').find(|part| !is_version(part)).unwrap_or_default();

@@ -15,6 +15,9 @@ fn the_verb_of_a_name_decides_and_not_a_word_behind_it() {
         "npm run build-to-prod",
         "npm run start-release",
         "npm run coverage:upload",
+        "npm run types:publish",
+        "npm run create-migration-run",
+        "turbo run docker:push",
         "npm run build-push",
         "npm run release:notes",
         "npm run deploy:test",
@@ -61,6 +64,8 @@ fn the_verb_of_a_name_decides_and_not_a_word_behind_it() {
         "python3 scripts/gen_release_notes.py",
         "cargo run -p deploy -- --help",
         "npm run live-reload",
+        "turbo run build:prod",
+        "go run ./cmd/kill",
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));
 }

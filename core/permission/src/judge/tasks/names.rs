@@ -37,7 +37,7 @@ const BUILDS: &str = "\
 /// Verbs of tasks that start or make something, perhaps for production: `start:prod`.
 const STARTS: &str = "start serve dev watch preview gen generate clean format";
 /// Verbs of tasks that look at something: `test:deploy`, `lint:migrations`.
-const LOOKS: &str = "spotless test tests lint check typecheck types validate verify bench";
+const LOOKS: &str = "spotless test tests lint check typecheck validate verify";
 /// Words of a name behind which another verb stands: `build-and-deploy`.
 const JOINS: &str = "and then n plus to";
 
@@ -162,7 +162,9 @@ fn said_by(words: &[String]) -> Option<Leaving> {
         }
         let before = if at == 0 { "" } else { words[at - 1].as_str() };
         let is_written = lists(WRITES_BEHIND, next)
-            || lists(WRITES_BEFORE, before) && word.starts_with("migration")
+            || lists(WRITES_BEFORE, before)
+                && word.starts_with("migration")
+                && !lists("run up", next)
             || word.starts_with("makemigration");
         let loses = lists(DATABASES, word) && has(LOSES_DATA);
         if word.contains("migrat") && !is_written || loses {
@@ -455,10 +457,12 @@ pub(in super::super) fn leaves_for(runner: &str, text: &str) -> bool {
         // `core/publish`
         "sbt" => leaves_the_machine(text),
         // `libs/web:deploy`
-        "nx" | "turbo" | "lage" | "bazel" | "bazelisk" | "buck" => {
+        "nx" | "bazel" | "bazelisk" | "buck" => {
             let task = text.rsplit_once([':', '#']).map(|(_, task)| task);
             task.is_some_and(leaves_as_word)
         }
+        // `@acme/web#deploy`; `build:prod` is a name.
+        "turbo" | "lage" => text.rsplit_once('#').is_some_and(|(_, task)| leaves_as_word(task)),
         // `pub` and `pTMR` stand for `publish` and `publishToMyRegistry`.
         "gradle" | "gradlew" => {
             let own =
