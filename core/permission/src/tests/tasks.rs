@@ -4,9 +4,17 @@ use super::lines::{assert_decisions, confined};
 use super::*;
 
 #[test]
-fn the_verb_of_a_name_decides_and_not_a_word_behind_it() {
+fn a_word_that_leaves_counts_wherever_it_stands_in_the_name_of_a_task() {
     let lines = [
         "npm run build-and-deploy",
+        "npm run build:prod",
+        "yarn build:release",
+        "yarn start:prod",
+        "npm run dev:prod",
+        "npm run lint:migrations",
+        "npm run check_deploy",
+        "pnpm test:deploy",
+        "turbo run build:prod",
         "npm run build_and_publish",
         "npm run test-then-release",
         "npm run buildAndRelease",
@@ -45,14 +53,7 @@ fn the_verb_of_a_name_decides_and_not_a_word_behind_it() {
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Ask)));
     let lines = [
-        "npm run build:prod",
-        "yarn build:release",
-        "yarn start:prod",
-        "npm run dev:prod",
         "npm run test:release-notes",
-        "npm run lint:migrations",
-        "npm run check_deploy",
-        "pnpm test:deploy",
         "./gradlew :deploy:test",
         "./gradlew assembleRelease",
         "./gradlew bundleProdRelease testReleaseUnitTest",
@@ -64,7 +65,6 @@ fn the_verb_of_a_name_decides_and_not_a_word_behind_it() {
         "python3 scripts/gen_release_notes.py",
         "cargo run -p deploy -- --help",
         "npm run live-reload",
-        "turbo run build:prod",
         "go run ./cmd/kill",
     ];
     assert_decisions(&confined(), &lines.map(|line| (line, Decision::Allow)));

@@ -28,15 +28,13 @@ const LEAVES_AS_A_WORD: [&str; 6] = ["push", "ship", "apply", "ota", "s3", "subm
 const LEAVES_TOGETHER: [[&str; 2]; 2] = [["gh", "pages"], ["go", "live"]];
 /// Names that say so only as a whole.
 const LEAVES_AS_A_NAME: [&str; 3] = ["pub", "live", "cd"];
-/// Beginnings of words that say so, unless the verb in front of them says that something is built or tried.
+/// Beginnings of words that say so, unless a verb in the same word says that something is built or tried.
 const QUALIFIES: [&str; 2] = ["release", "production"];
-/// Verbs of tasks that build something: `build:prod`, `assembleRelease`.
+/// Verbs of tasks that build something: `assembleRelease`.
 const BUILDS: &str = "\
     build prebuild rebuild assemble bundle compile package process merge minify strip docs install \
     connected coverage";
-/// Verbs of tasks that start or make something, perhaps for production: `start:prod`.
-const STARTS: &str = "start serve dev watch preview gen generate clean format";
-/// Verbs of tasks that look at something: `test:deploy`, `lint:migrations`.
+/// Verbs of tasks that look at something: `lintRelease`.
 const LOOKS: &str = "spotless test tests lint check typecheck validate verify";
 /// Words of a name behind which another verb stands: `build-and-deploy`.
 const JOINS: &str = "and then n plus to";
@@ -100,7 +98,11 @@ pub(super) fn leaving(name: &str) -> Option<Leaving> {
     }
     let words: Vec<String> = name.split(['+', '&', ',', ';', ' ']).flat_map(words).collect();
     let parts = words.split(|word| word.is_empty() || lists(JOINS, word));
-    parts.map(said_by).fold(None, Leaving::graver).filter(|_| !is_local(name))
+    let is_one_word = name.bytes().all(|b| b.is_ascii_alphanumeric());
+    parts
+        .map(|words| said_by(words, is_one_word))
+        .fold(None, Leaving::graver)
+        .filter(|_| !is_local(name))
 }
 
 /// The words of a name, in small letters: `publishToX` has three, `AWSDeploy` two. An empty one is behind
@@ -138,15 +140,14 @@ fn is_local(name: &str) -> bool {
             .is_some_and(|last| lists("local m2", last))
 }
 
-/// What words of a name say of which the first is the verb.
-fn said_by(words: &[String]) -> Option<Leaving> {
+/// What words of a name say of which the first is the verb. In one word, such as `assembleRelease`, what
+/// follows a verb that makes something says what it makes.
+fn said_by(words: &[String], is_one_word: bool) -> Option<Leaving> {
     let verb = words.first()?.as_str();
-    if lists(LOOKS, verb) {
-        return None;
-    }
+    let makes = [BUILDS, LOOKS].iter().any(|verbs| lists(verbs, verb));
     let qualified = |word: &str, next: &str| {
-        let is_text = lists("gen generate", verb) && lists("note notes", next);
-        lists(BUILDS, verb) || lists(STARTS, verb) && (is_text || !word.starts_with("release"))
+        let is_text = lists("gen generate test", verb) && lists("note notes", next);
+        is_one_word && makes || is_text && word.starts_with("release")
     };
     let mut database = None;
     let has = |list| words.iter().any(|word| lists(list, word));
@@ -157,7 +158,8 @@ fn said_by(words: &[String]) -> Option<Leaving> {
         if LEAVES_TOGETHER.contains(&[word.as_str(), next]) {
             return Some(Leaving::of(&format!("{word}-{next}"), false));
         }
-        if qualifies || begins(&LEAVES) || LEAVES_AS_A_WORD.contains(&word.as_str()) {
+        let is_word = LEAVES_AS_A_WORD.contains(&word.as_str()) && !(is_one_word && makes);
+        if qualifies || begins(&LEAVES) || is_word {
             return Some(Leaving::of(word, false));
         }
         let before = if at == 0 { "" } else { words[at - 1].as_str() };
