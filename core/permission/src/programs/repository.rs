@@ -31,7 +31,7 @@ pub(super) const COMMANDS: &[ProgramEntry] = &[
     program("tag", Changes, "makes and deletes tags").any_options().check(git::listing),
     program("worktree", Changes, "makes and removes other checkouts").subcommands(&[
         program("list", Reads, "lists checkouts").options(&[plain("--porcelain -v --verbose -z")]),
-        program("add", Rewires, "makes another checkout").operands(&[Write, Data]).any_options(),
+        program("add", Rewires, "makes another checkout").operands(&[List, Data]).any_options(),
         program("remove", Deletes, "removes a checkout")
             .options(&[makes("-f --force", Discards)])
             .operands(&[List]),
