@@ -341,9 +341,12 @@ impl Places {
             Shape::Exact => self.judge_text(path, access),
             Shape::Pattern => self.judge_pattern(path, access),
             Shape::Holes | Shape::Splits => {
-                let guessed = self.judge_text(&arg.guessed().replace(HOLE, ""), access);
-                match guessed {
+                let path = arg.guessed().replace(HOLE, "");
+                match self.judge_text(&path, access) {
                     Some(finding) if finding.decision == Decision::Deny => Some(finding),
+                    _ if access == Access::Read && git_folder::reaches_settings(&path) => {
+                        asks(PathRule::Git, format!("`{path}` may hold credentials"))
+                    }
                     _ if access == Access::List => None,
                     _ => containable(PathRule::Unknown, "it names a path that is not known"),
                 }

@@ -51,20 +51,20 @@ fn is_plain(inside: &str) -> bool {
     !name.starts_with("config") && WITHOUT_SETTINGS.iter().any(|entry| begins_with(inside, entry))
 }
 
-/// Whether a pattern of the shell in lower case may stand for the folder of git, or for something in it
+/// Whether a pattern of the shell may stand for the folder of git, or for something in it
 /// that may hold settings.
-pub(super) fn pattern_reaches_settings(pattern: &str) -> bool {
-    reaches_settings(pattern, &|part| pattern_matches(part, ".git"))
+pub(super) fn reaches_settings(pattern: &str) -> bool {
+    reaches(&pattern.to_lowercase(), &|part| pattern_matches(part, ".git"))
 }
 
 /// The same for a pattern of a program, in which stars match leading dots. A part without a letter stands
 /// for everything, about which there is another question.
 pub(super) fn chosen_reaches_settings(pattern: &str) -> bool {
     let is_telling = |part: &str| part.bytes().any(|b| b.is_ascii_alphanumeric());
-    reaches_settings(pattern, &|part| is_telling(part) && pattern_matches_any(part, ".git"))
+    reaches(&pattern.to_lowercase(), &|part| is_telling(part) && pattern_matches_any(part, ".git"))
 }
 
-fn reaches_settings(pattern: &str, may_be_git: &dyn Fn(&str) -> bool) -> bool {
+fn reaches(pattern: &str, may_be_git: &dyn Fn(&str) -> bool) -> bool {
     let is_wild = |part: &str| part.contains(['*', '?', '[', '\\']);
     let parts: Vec<&str> = pattern.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     let (mut ends, last) = (parts.iter().enumerate(), parts.len());

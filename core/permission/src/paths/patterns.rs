@@ -16,7 +16,7 @@ impl Places {
     pub(crate) fn judge_chosen(&self, arg: &Arg) -> Option<Finding> {
         let shape = if arg.shape == Shape::Exact { Shape::Pattern } else { arg.shape };
         let read = self.judge(&Arg { shape, ..arg.clone() }, Access::Read);
-        let pattern = arg.guessed().replace(HOLE, "").to_lowercase();
+        let pattern = arg.guessed().replace(HOLE, "");
         let mut alternatives = braces::alternatives(&pattern).unwrap_or_default().into_iter();
         let may_be_git = alternatives.any(|one| git_folder::chosen_reaches_settings(&one));
         let of_git = may_be_git
@@ -51,7 +51,7 @@ impl Places {
         if access != Access::List && secret::pattern_hits_secret(&pattern.to_lowercase()) {
             return secret_finding(pattern, access);
         }
-        if access == Access::Read && git_folder::pattern_reaches_settings(&pattern.to_lowercase()) {
+        if access == Access::Read && git_folder::reaches_settings(pattern) {
             return asks(PathRule::Git, format!("`{pattern}` may hold credentials"));
         }
         // The folder before the first wildcard is certain, and `..` behind one is not.

@@ -122,3 +122,24 @@ fn a_lease_that_names_a_commit_forces() {
         ],
     );
 }
+
+#[test]
+fn what_runs_by_itself_is_not_deleted_with_its_folder_although_git_has_it() {
+    let mut context = Context::new("/srv/repo");
+    context.places.asks_git = true;
+    for path in [".github/", "src/", ".github/**/*.yml", "**/*.yml", "**/*.orig", "src/**/*.yml"] {
+        context.places.unchanged.insert(format!("/srv/repo/{path}"));
+    }
+    let (allow, ask) = (Decision::Allow, Decision::Ask);
+    for (line, decision) in [
+        ("rm -rf src", allow),
+        ("rm -rf .github", ask),
+        ("rm -r .github/.", ask),
+        ("find . -name '*.orig' -delete", allow),
+        ("find src -name '*.yml' -delete", allow),
+        ("find .github -name '*.yml' -delete", ask),
+        ("find . -name '*.yml' -delete", ask),
+    ] {
+        assert_eq!(decide(&Call::shell(line), &context).decision, decision, "{line}");
+    }
+}
