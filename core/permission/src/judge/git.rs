@@ -10,7 +10,7 @@ pub(crate) use stage::{commit, stage, stash};
 use super::entry::{ParsedArgs, is_number};
 use super::{Judge, network, scripts};
 use crate::expand::{Arg, HOLE, Shape};
-use crate::paths::{self, Access, PathClass};
+use crate::paths::{self, Access, PathClass, tidy};
 use crate::programs::Class;
 use crate::verdict::{Decision, Finding, PathRule, Rule};
 
@@ -348,7 +348,9 @@ fn files_below(pattern: &Arg) -> Option<String> {
 fn is_everything(arg: &Arg) -> bool {
     let text = arg.text.as_str();
     text.is_empty()
-        || matches!(text, "." | "./" | "*")
+        || text == "*"
+        || matches!(tidy(text).as_str(), "." | "./")
+        || text.ends_with("/.")
         || text.starts_with(':')
         || text.ends_with('/')
         || text.ends_with("..")
