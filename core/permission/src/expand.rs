@@ -300,7 +300,7 @@ impl<'s> Variables<'s> {
                 let known = match name {
                     "HOME" => Some(self.home),
                     "PWD" => self.cwd,
-                    "TMPDIR" => self.temporary,
+                    "TMPDIR" => self.temporary.filter(|_| !self.rewritten),
                     _ => None,
                 };
                 let guess = match name {
@@ -439,7 +439,9 @@ impl<'s> Variables<'s> {
             && pieces.iter().filter(is_unknown).count() == 1;
         let is_empty = |piece: &&Piece| matches!(piece, Piece::Text(text) if text.is_empty());
         let is_alone = pieces.iter().filter(|piece| !is_empty(piece)).count() == 1;
-        let is_made = |name: &str| self.output(name, index) == Some(Output::Made);
+        let is_made = |name: &str| {
+            self.output(name, index) == Some(Output::Made) && self.is_after_success(name, index)
+        };
         let mut out = Joined::default();
         for piece in pieces {
             match piece {

@@ -271,7 +271,9 @@ impl<'c> Judge<'c> {
         self.order(script);
         let begin = self.places.cwd.clone();
         let home = self.places.home().to_owned();
+        // What is around code of an inner shell may have set the variable.
         let temporary = self.context.places.own_temporary.as_deref();
+        let temporary = temporary.filter(|_| self.depth <= 1);
         let mut variables = Variables::new(script, Some(&begin), &home, temporary);
         variables.find_secrets(&self.context.secret_variables);
         if variables.hold_secrets() {

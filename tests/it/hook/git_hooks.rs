@@ -377,6 +377,13 @@ fn a_command_without_a_remote_reaches_those_of_the_project() {
     }
     project.git_says(&["config", "branch.other.remote", "deploy"]);
     assert_eq!(bash(&project, "git switch other && git push").0, "ask");
+    // What the line makes may follow another remote.
+    project.git_says(&["config", "--unset", "branch.other.remote"]);
+    let line = "git switch -c new --track deploy/new && git push";
+    project.git_says(&["remote", "add", "origin", "git@example.com:x"]);
+    assert_eq!(bash(&project, "git switch -c new && git push").0, "allow");
+    project.git_says(&["remote", "add", "deploy", "git@example.com:deploy"]);
+    assert_eq!(bash(&project, line).0, "ask");
 }
 
 #[test]

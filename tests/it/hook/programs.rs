@@ -138,7 +138,7 @@ fn programs_of_the_main_checkout_are_not_started_in_a_worktree() {
 #[test]
 fn what_settings_of_git_run_is_not_written() {
     let project = Workspace::git();
-    for file in ["clean.sh", "diff", "ssh", "edit", "free"] {
+    for file in ["clean.sh", "diff", "ssh", "edit", "free", "driver.py", "a b", "top.sh"] {
         project.write(&format!("tools/{file}"), "#!/bin/sh\n");
     }
     project.write("top", "#!/bin/sh\n");
@@ -152,7 +152,16 @@ fn what_settings_of_git_run_is_not_written() {
         let decision = said["permissionDecision"].as_str().unwrap_or_default().to_owned();
         if said["updatedInput"].is_object() { "contained".to_owned() } else { decision }
     };
-    let paths = ["tools/clean.sh", "tools/diff", "tools/ssh", "tools/edit", "top"];
+    let paths = [
+        "tools/clean.sh",
+        "tools/diff",
+        "tools/ssh",
+        "tools/edit",
+        "top",
+        "tools/driver.py",
+        "tools/'a b'",
+        "tools/top.sh",
+    ];
     for path in paths {
         assert_eq!(decided(&format!("echo x > {path}")), "allow", "{path}");
     }
@@ -161,6 +170,10 @@ fn what_settings_of_git_run_is_not_written() {
     project.git_says(&["config", "core.sshCommand", project.path("tools/ssh").to_str().unwrap()]);
     project.git_says(&["config", "credential.helper", "!./tools/edit"]);
     project.git_says(&["config", "gpg.program", "sh top"]);
+    project.git_says(&["config", "merge.m.driver", "python3 -m tools.driver %A %B"]);
+    project.git_says(&["config", "filter.f.smudge", "'./tools/a b' %f"]);
+    let found = "\"$(git rev-parse --show-toplevel)/tools/top.sh\"";
+    project.git_says(&["config", "filter.f.process", found]);
     for path in paths {
         assert_eq!(decided(&format!("echo x > {path}")), "deny", "{path}");
     }

@@ -1,6 +1,7 @@
 //! Commands whose output has a known form where it stands in a word or becomes a variable's value.
 
 use super::Variables;
+use crate::shell::Word;
 
 /// Where a shell's temporary files are, as a guess.
 pub(super) const TEMPORARY: &str = "/tmp";
@@ -63,6 +64,25 @@ impl Variables<'_> {
             value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(value);
         let is_whole = value.starts_with("$(") && value.ends_with(')');
         let output = within(value).filter(|_| is_whole)?;
-        (output != Output::Made || !self.known.contains_key("TMPDIR")).then_some(output)
+        // They may have another program run, say where, or split the name into words.
+        let sets = |name: &str| self.known.contains_key(name);
+        let mut programs = self.script.commands.iter().filter_map(|command| command.words.first());
+        let is_usual = !["TMPDIR", "IFS", "PATH"].into_iter().any(sets)
+            && !programs.any(|word| {
+                matches!(word.as_literal(), Some("alias" | "hash" | "enable" | "chmod" | "env"))
+            });
+        (output != Output::Made || is_usual).then_some(output)
+    }
+
+    /// Whether the command at `at` does not run where the variable's value could not be made, or stays
+    /// harmless then: `cd ""` stays in the folder.
+    pub(super) fn is_after_success(&self, name: &str, at: usize) -> bool {
+        let simple = &self.script.commands[at];
+        let moves = simple.words.first().and_then(Word::as_literal);
+        let assigned = self.known.get(name).and_then(|variable| variable.certain_at);
+        let is_joined = assigned.is_some_and(|assigned| {
+            simple.after_success && self.script.commands[assigned].list == simple.list
+        });
+        is_joined || !matches!(moves, Some("cd" | "pushd" | "chdir"))
     }
 }

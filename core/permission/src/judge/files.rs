@@ -322,7 +322,7 @@ pub(crate) fn rm(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     guarded::removed(judge, parsed, recursive);
     let root = parsed.operands.iter().any(|arg| {
         let path = judge.places.absolute(arg.text.trim_end_matches('*'));
-        path == "/" || path == "~" || Some(path) == judge.places.root
+        path == "~" || judge.places.is_around(&path)
     });
     if recursive && root {
         return judge.deny(parsed, "deletes everything");

@@ -95,9 +95,9 @@ impl Judge<'_> {
         self.seen.fetched |=
             matches!(name, "curl" | "wget" | "wget2" | "aria2c" | "http" | "https");
         if self.context.confined {
-            // In a word that the shell leaves alone, this is most often anything, in an expression.
+            // In a word that the shell leaves alone, `.*` alone is most often anything, in an expression.
             let is_mention = |arg: &&Arg| match arg.known() {
-                Some(text) => mentions_secret(&text.replace(".*", "")),
+                Some(text) => mentions_secret(&text.replace(".*", ".")),
                 None => mentions_secret(arg.guessed()),
             };
             let mut mentions = args.iter().filter(is_mention).peekable();

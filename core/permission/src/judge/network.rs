@@ -163,7 +163,17 @@ pub(super) fn sends(parsed: &ParsedArgs<'_>) -> bool {
 
 /// Whether a program that takes addresses gets one, and only such of this machine.
 pub(super) fn is_local_only(parsed: &ParsedArgs<'_>) -> bool {
-    let elsewhere = ["-x", "--proxy", "--preproxy", "--resolve", "--connect-to", "-K", "--config"];
+    let elsewhere = [
+        "-x",
+        "--proxy",
+        "--preproxy",
+        "--resolve",
+        "--connect-to",
+        "-K",
+        "--config",
+        "-e",
+        "--execute",
+    ];
     // Of curl it shows headers.
     let lists = parsed.name.starts_with("wget") && parsed.has(&["-i", "--input-file"]);
     parsed.program.operands.contains(&Role::Address)

@@ -1,9 +1,10 @@
 //! Judges arguments by what the table says that they are.
 
-use super::entry::{ArgFinding, ParsedArgs, Role};
+use super::entry::{ArgFinding, ParsedArgs, ProgramEntry, Role};
 use super::{Judge, is_containable, network, tasks};
 use crate::expand::{Arg, HOLE, Shape, shown};
 use crate::paths::{Access, PathClass, in_system_folder};
+use crate::programs;
 use crate::verdict::{Finding, PathRule, Rule};
 
 /// What is said about a word that may become an option.
@@ -137,7 +138,12 @@ impl Judge<'_> {
     pub(super) fn names_own_code(&mut self, parsed: &ParsedArgs<'_>, option: &str) -> bool {
         let values = parsed.values(&[option]);
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._+-/%".contains(c);
+        // By another name a program does something else: `exec -a git-rm git`.
+        if parsed.name == "exec" {
+            return false;
+        }
         let is_own = |part: &str| {
+            let leaves = |entry: &'static ProgramEntry| !entry.class.is_containable();
             // `@scope/name` is a package, and `@file` of some programs a file.
             let part = part.strip_prefix('@').unwrap_or(part);
             let path = Arg::exact(part);
@@ -145,6 +151,7 @@ impl Judge<'_> {
             part != "-"
                 && !part.starts_with("/dev/")
                 && part.chars().all(is_plain)
+                && !programs::find(part).is_some_and(leaves)
                 && (!part.contains('/')
                     || in_system_folder(part)
                     || self.places.judge(&path, Access::Run).is_none_or(|found| found.containable))

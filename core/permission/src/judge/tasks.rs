@@ -1,12 +1,14 @@
 //! Programs that build, and files and modules that are run.
 
 mod names;
+mod publish;
 
 pub(super) use names::{
     Leaving, TaskPlace, file_leaves, leaves_for, looks_by_verb, names_leaving_task, names_server,
     said_by_name,
 };
 pub(crate) use names::{leaves_the_machine, sends};
+pub(crate) use publish::{dotnet_publish, dry_run, migration, packs};
 
 use super::entry::{ParsedArgs, Role, is_number, lists};
 use super::{Judge, wrappers};
@@ -184,7 +186,10 @@ pub(crate) fn task(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     let is_named = |arg: &Arg| is_open(arg) || leaves_for(parsed.name, &arg.text);
     published_script(judge, parsed);
     let leaves = script || parsed.args.iter().any(is_named);
-    let named = names_leaving_task(parsed.args, place_of(parsed.name));
+    // `nx run-many -t lint -t deploy` names each task by an option.
+    let many = parsed.args.iter().any(|arg| lists("run-many affected", &arg.text));
+    let place = if many { TaskPlace::Each } else { place_of(parsed.name) };
+    let named = names_leaving_task(parsed.args, place);
     judge.task_leaves(parsed, named.filter(|_| !script));
     if leaves {
         judge.classified(Class::Publishes, parsed);
@@ -291,54 +296,6 @@ pub(crate) fn run_target(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
     if leaves {
         judge.classified(Class::Publishes, parsed);
     }
-}
-
-/// `cargo publish --dry-run`, which makes and checks the package. Not every program has such an option.
-pub(crate) fn dry_run(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let tries = matches!(parsed.name, "cargo publish" | "npm publish" | "pnpm publish")
-        && parsed.has_certainly(&["--dry-run"])
-        && parsed.args.iter().all(|arg| !arg.text.starts_with("--dry-run="));
-    judge.classified(if tries { Class::Runs } else { parsed.program.class }, parsed);
-}
-
-/// `dotnet publish`: into a folder, unless something chooses a server or a registry.
-pub(crate) fn dotnet_publish(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    const CHOOSE: [&str; 5] = ["publishprofile", "container", "deploy", "webpublish", "registry"];
-    let leaves = |arg: &Arg| {
-        let lower = arg.text.to_lowercase();
-        arg.known().is_none() || CHOOSE.iter().any(|part| lower.contains(part))
-    };
-    publishes_if(parsed.args.iter().any(leaves), judge, parsed);
-}
-
-/// `alembic upgrade` and the like, which change a database that may be anywhere.
-pub(crate) fn migration(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    const CHANGES: &str = "upgrade downgrade update drop up down redo reset stamp rollback revert fresh \
-                           refresh sync load setup migrate";
-    let texts = || parsed.args.iter().map(|arg| arg.text.as_str());
-    let migrates = texts().any(|text| text.contains("migrat"));
-    // Of these, `migrate` writes a file.
-    let writes =
-        lists("flask aerich", parsed.name) || texts().any(|text| lists("add info generate", text));
-    // `up-by-one`, `schema:update`
-    let changes = |verb: &str| match verb {
-        "migrate" => !writes,
-        "run" => migrates,
-        verb => lists(CHANGES, verb),
-    };
-    let verb = texts().find(|text| {
-        let first = text.split('-').next().unwrap_or_default();
-        first.split(':').any(changes)
-    });
-    let unknown = parsed.operands.iter().find(|arg| arg.known().is_none()).map(|_| "");
-    judge.task_leaves(parsed, verb.or(unknown).map(|verb| Leaving::of(verb, true)));
-}
-
-/// electron-builder: it publishes what it packs unless it is told not to.
-pub(crate) fn packs(judge: &mut Judge<'_>, parsed: &ParsedArgs<'_>) {
-    let published = parsed.values(&["-p", "--publish"]);
-    let publishes = published.iter().any(|value| value.known() != Some("never"));
-    publishes_if(publishes, judge, parsed);
 }
 
 /// npm: settings below the top of the checkout may name a server and the variables that it gets.

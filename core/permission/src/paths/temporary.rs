@@ -27,6 +27,17 @@ impl Places {
     pub(crate) fn is_below_temporary(&self, arg: &Arg) -> bool {
         let path = arg.guessed();
         let absolute = self.absolute(path).to_lowercase();
+        // What a pattern matches may lie around the checkout.
+        let first = absolute.find(['*', '?', '[', '{']).unwrap_or(absolute.len());
+        let certain = match first == absolute.len() {
+            true => absolute.as_str(),
+            false => &absolute[..absolute[..first].rfind('/').unwrap_or(0)],
+        };
+        let around = [self.root.as_ref(), self.ledger_home.as_ref(), self.user_home.as_ref()];
+        let mut around = around.into_iter().flatten().chain(&self.state_homes);
+        if around.any(|kept| below_any_case(&kept.to_lowercase(), certain).is_some()) {
+            return false;
+        }
         let is_inside =
             |folder: &&str| below(&absolute, folder).is_some_and(|in_it| !in_it.is_empty());
         self.is_temporary(path)

@@ -167,3 +167,25 @@ fn git_beside_other_commands_is_contained() {
     let call = Call { tool: "Bash".to_owned(), input };
     assert_eq!(decide(&call, &plain).decision, Decision::Ask);
 }
+
+#[test]
+fn a_checkout_in_a_temporary_folder_is_not_removed_with_it() {
+    let mut context = Context::new("/tmp/work/repo").confine();
+    context.places.state_homes.push("/tmp/home".to_owned());
+    lines::assert_decisions(
+        &context,
+        &[
+            ("rm -rf /tmp/work", Decision::Deny),
+            ("rm -rf /tmp/work/*", Decision::Deny),
+            ("rm -rf /tmp/work/r*", Decision::Deny),
+            ("rm -rf /tmp/*/repo", Decision::Deny),
+            ("rm -rf /tmp/*; ls", Decision::Deny),
+            ("cd /tmp && rm -rf work", Decision::Deny),
+            ("rm -r /tmp/work", Decision::Deny),
+            ("rm -rf /tmp/home", Decision::Deny),
+            ("find /tmp/work -name '*.x' -delete", Decision::Deny),
+            ("rm -rf /tmp/other", Decision::Allow),
+            ("rm -rf /tmp/other/*", Decision::Allow),
+        ],
+    );
+}

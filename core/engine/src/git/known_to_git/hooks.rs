@@ -94,7 +94,7 @@ pub(crate) async fn files(io: &Io, root: &str) -> Result<Vec<String>, Failure> {
     }
     for word in programs {
         let path = Places::new(root).absolute(&word);
-        if word.contains('/') || io.stat(&path).await.is_ok() {
+        if word.starts_with(['.', '~']) || io.stat(&path).await.is_ok() {
             found.push(real(path.clone()).await);
             found.push(path);
         }
@@ -138,11 +138,19 @@ struct Configured {
     programs: BTreeSet<String>,
 }
 
-/// The words of a program with its arguments, or of a line of a shell.
+/// What may be files in a program with its arguments, or in a line of a shell: its words, what stands in
+/// quotes, modules of Python, and paths behind a folder that the line finds out.
 fn words(line: &str) -> impl Iterator<Item = String> {
     let is_of_path = |c: char| c.is_alphanumeric() || "/._-+~@%:,".contains(c);
-    let words = line.split(move |c| !is_of_path(c)).filter(|word| !word.is_empty());
-    words.map(str::to_owned)
+    let words = line.split(move |c| !is_of_path(c)).chain(line.split(['\'', '"']));
+    let words = words.map(str::trim).filter(|word| !word.is_empty());
+    words.flat_map(|word| {
+        let inside = word.trim_start_matches('/');
+        let module = word.replace('.', "/");
+        let modules = ["", "/__main__", "/__init__"].map(|end| format!("{module}{end}.py"));
+        let modules = modules.into_iter().filter(|_| word.contains('.') && !word.contains('/'));
+        [word.to_owned(), inside.to_owned()].into_iter().chain(modules)
+    })
 }
 
 /// What git says about its settings: for each its origin, its name and its value. Without git, nothing.
@@ -204,12 +212,16 @@ mod tests {
 
     #[test]
     fn every_word_of_a_line_may_be_a_file() {
-        for (line, expected) in [
-            ("./tools/clean.sh", &["./tools/clean.sh"][..]),
-            ("!sh -c './a b' -- %f", &["sh", "-c", "./a", "b", "--", "%f"]),
-            ("", &[]),
+        for (line, file) in [
+            ("./tools/clean.sh", "./tools/clean.sh"),
+            ("!sh -c './a b' -- %f", "./a b"),
+            ("!sh -c './a b' -- %f", "./a"),
+            ("\"$(git rev-parse --show-toplevel)/tools/c.sh\" %f", "tools/c.sh"),
+            ("python3 -m tools.strip", "tools/strip.py"),
+            ("python3 -m tools", "tools"),
         ] {
-            assert_eq!(words(line).collect::<Vec<_>>(), expected);
+            assert!(words(line).any(|word| word == file), "{line}: {file}");
         }
+        assert_eq!(words("").count(), 0);
     }
 }

@@ -188,12 +188,13 @@ impl Place<'_> {
             let what = "git reaches another remote than the project's";
             return Some(format!("by the setting `{setting}` {what}"));
         }
-        // Git takes the only one where no setting says which.
+        // Git takes the only one where no setting says which; a branch that the line makes may follow any.
         let known = self.says(&["config", "--name-only", "--get-regexp", REMOTE_URLS]).await;
         let known: BTreeSet<&str> =
             known.iter().filter_map(|name| name.split_once('.')?.1.strip_suffix(".url")).collect();
-        let only = known.first().filter(|name| known.len() == 1 && is_other(name))?;
-        Some(format!("git reaches `{only}`, the only remote of this repository"))
+        let other = known.iter().find(|name| is_other(name))?;
+        (known.len() == 1 || retargets)
+            .then(|| format!("git may reach `{other}`, which is another remote than the project's"))
     }
 
     /// Settings that make a push send something else than the branch of the same name.

@@ -131,13 +131,11 @@ fn words(name: &str) -> Vec<String> {
 fn is_local(name: &str) -> bool {
     let is_one_word = name.bytes().all(|b| b.is_ascii_alphanumeric());
     let words = words(name);
+    let mut words = words.iter().filter(|word| !word.is_empty());
     is_one_word
-        && words.first().is_some_and(|verb| verb == "publish")
-        && words
-            .iter()
-            .rev()
-            .find(|word| !word.is_empty())
-            .is_some_and(|last| lists("local m2", last))
+        && words.next().is_some_and(|verb| verb == "publish")
+        && words.clone().any(|word| lists("local m2", word))
+        && words.all(|word| lists("to maven local m2", word))
 }
 
 /// What words of a name say of which the first is the verb. In one word, such as `assembleRelease`, what
@@ -158,7 +156,7 @@ fn said_by(words: &[String], is_one_word: bool) -> Option<Leaving> {
         if LEAVES_TOGETHER.contains(&[word.as_str(), next]) {
             return Some(Leaving::of(&format!("{word}-{next}"), false));
         }
-        let is_word = LEAVES_AS_A_WORD.contains(&word.as_str()) && !(is_one_word && makes);
+        let is_word = LEAVES_AS_A_WORD.contains(&word.as_str()) && words[0] != "spotless";
         if qualifies || begins(&LEAVES) || is_word {
             return Some(Leaving::of(word, false));
         }
@@ -230,7 +228,7 @@ pub(in super::super) enum TaskPlace {
 }
 
 /// Words behind which the name of a task stands.
-const RUNS: &str = "run exec task";
+const RUNS: &str = "run run-script exec task make x";
 
 /// Options of runners whose value chooses tests or packages.
 const FILTERS: &str = "--filter --tests --grep --name --testNamePattern";
@@ -250,8 +248,11 @@ pub(in super::super) fn names_leaving_task(args: &[Arg], place: TaskPlace) -> Op
         let is_mode = CHOOSE_MODE.contains(&text);
         own.next_if(|value| is_mode && MODES.contains(&value.text.to_lowercase().as_str()));
         let name = text.split('=').next().unwrap_or_default();
-        let is_letter = place != TaskPlace::Each && lists(FILTER_LETTERS, name);
-        if (looks || builds) && lists(FILTERS, name) || looks && is_letter {
+        // Of other runners they are options of another kind, or name a task.
+        let is_one = matches!(place, TaskPlace::Before | TaskPlace::First);
+        let is_letter = is_one && lists(FILTER_LETTERS, name);
+        let is_filter = lists(FILTERS, name) && (place != TaskPlace::Open || name == "--tests");
+        if (looks || builds) && is_filter || looks && is_letter {
             own.next_if(|value| name == text && !value.text.starts_with(['-', '/', ':']));
             continue;
         }
