@@ -383,7 +383,9 @@ fn a_command_without_a_remote_reaches_those_of_the_project() {
     project.git_says(&["remote", "add", "origin", "git@example.com:x"]);
     assert_eq!(bash(&project, "git switch -c new && git push").0, "allow");
     project.git_says(&["remote", "add", "deploy", "git@example.com:deploy"]);
-    assert_eq!(bash(&project, line).0, "ask");
+    for line in [line, "git fetch --all", "git pull --all"] {
+        assert_eq!(bash(&project, line).0, "ask", "{line}");
+    }
 }
 
 #[test]

@@ -180,4 +180,13 @@ fn what_settings_of_git_run_is_not_written() {
     assert_eq!(decided("printf x > tools/clean.sh; git status"), "deny");
     assert_eq!(decided("git merge evil"), "ask");
     assert_eq!(decided("echo x > tools/free && git status"), "allow");
+    // Other programs have variables of this kind.
+    for variable in ["KUBECONFIG", "RIPGREP_CONFIG_PATH", "BASH_ENV", "GIT_SSH_COMMAND"] {
+        let project = Workspace::git();
+        project.write("tools/free", "");
+        let own = project.path("tools/free").canonicalize().unwrap();
+        let project = project.with_env(variable, own.to_str().unwrap());
+        let said = calls(&project, "s1", "echo x > tools/free");
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "deny", "{variable}: {said}");
+    }
 }

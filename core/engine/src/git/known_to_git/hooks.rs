@@ -195,9 +195,29 @@ async fn configured(io: &Io, root: &str) -> Result<Configured, Failure> {
     Ok(configured)
 }
 
-/// Whether a variable says what git runs.
+/// Whether a variable says what git runs, or where a program that runs unconfined finds settings that
+/// may name programs.
 pub(super) fn names_program(variable: &str) -> bool {
-    const VARIABLES: [&str; 5] = ["EDITOR", "VISUAL", "PAGER", "BROWSER", "SSH_ASKPASS"];
+    const VARIABLES: [&str; 18] = [
+        "AWS_CONFIG_FILE",
+        "AWS_SHARED_CREDENTIALS_FILE",
+        "BASH_ENV",
+        "BROWSER",
+        "DOCKER_CONFIG",
+        "EDITOR",
+        "ENV",
+        "GH_CONFIG_DIR",
+        "INPUTRC",
+        "KUBECONFIG",
+        "LD_AUDIT",
+        "LD_PRELOAD",
+        "LESSOPEN",
+        "PAGER",
+        "RIPGREP_CONFIG_PATH",
+        "SSH_ASKPASS",
+        "TERMINFO",
+        "VISUAL",
+    ];
     variable.starts_with("GIT_") || VARIABLES.contains(&variable)
 }
 

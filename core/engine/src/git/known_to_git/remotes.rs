@@ -52,8 +52,9 @@ pub(super) async fn question(io: &Io, context: &Context, commands: &[Examined]) 
         if let Some(reason) = place.no_remote(&operands, makes_folders).await {
             return Some(reason);
         }
+        let is_any = retargets || command.words.iter().any(|word| word == "--all");
         if operands.is_empty()
-            && let Some(reason) = place.other_remote(verb, retargets).await
+            && let Some(reason) = place.other_remote(verb, is_any).await
         {
             return Some(reason);
         }
