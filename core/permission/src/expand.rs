@@ -515,7 +515,7 @@ struct Joined {
     /// Where a `]` stands in the text that closes no bracket.
     literal_ends: Vec<usize>,
     holes: bool,
-    /// Some hole is no name of a commit.
+    /// Some part that is not known may be something else than a name of a commit.
     others: bool,
     splits: bool,
     secret: bool,

@@ -170,20 +170,20 @@ fn git_beside_other_commands_is_contained() {
 
 #[test]
 fn a_checkout_in_a_temporary_folder_is_not_removed_with_it() {
-    let mut context = Context::new("/tmp/work/repo").confine();
+    let mut context = Context::new("/tmp/built/repo").confine();
     context.places.state_homes.push("/tmp/home".to_owned());
     lines::assert_decisions(
         &context,
         &[
-            ("rm -rf /tmp/work", Decision::Deny),
-            ("rm -rf /tmp/work/*", Decision::Deny),
-            ("rm -rf /tmp/work/r*", Decision::Deny),
+            ("rm -rf /tmp/built", Decision::Deny),
+            ("rm -rf /tmp/built/*", Decision::Deny),
+            ("rm -rf /tmp/built/r*", Decision::Deny),
             ("rm -rf /tmp/*/repo", Decision::Deny),
             ("rm -rf /tmp/*; ls", Decision::Deny),
-            ("cd /tmp && rm -rf work", Decision::Deny),
-            ("rm -r /tmp/work", Decision::Deny),
+            ("cd /tmp && rm -rf built", Decision::Deny),
+            ("rm -r /tmp/built", Decision::Deny),
             ("rm -rf /tmp/home", Decision::Deny),
-            ("find /tmp/work -name '*.x' -delete", Decision::Deny),
+            ("find /tmp/built -name '*.x' -delete", Decision::Deny),
             ("rm -rf /tmp/other", Decision::Allow),
             ("rm -rf /tmp/other/*", Decision::Allow),
         ],
