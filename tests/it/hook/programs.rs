@@ -2,9 +2,16 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use serde_json::Value;
+
 use super::nested::decided;
 use super::{calls, never_started};
 use crate::workspace::Workspace;
+
+/// Whether a call runs as it is, unconfined and unasked.
+fn is_open(said: &Value) -> bool {
+    said["permissionDecision"] == "allow" && said["updatedInput"].is_null()
+}
 
 #[test]
 fn programs_of_the_checkout_are_contained_where_the_search_path_leads_to_them() {
@@ -52,7 +59,7 @@ fn a_line_starts_no_program_unconfined_that_it_has_made_itself() {
         let said = calls(&project, "s1", line);
         never_started(&project);
         let said = &said["hookSpecificOutput"];
-        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+        let is_open = is_open(said);
         assert!(!is_open, "{line}: {said}");
     }
     for line in [
@@ -63,7 +70,7 @@ fn a_line_starts_no_program_unconfined_that_it_has_made_itself() {
     ] {
         let said = calls(&project, "s1", line);
         let said = &said["hookSpecificOutput"];
-        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+        let is_open = is_open(said);
         assert!(is_open, "{line}: {said}");
     }
     // What settings name, git starts.
@@ -106,7 +113,7 @@ fn a_hook_starts_no_program_of_the_checkout() {
         for line in ["rm f && nl README.md", "kill 5", "git commit --allow-empty -m x", "nl f"] {
             let said = calls(&project, "s1", line);
             let said = &said["hookSpecificOutput"];
-            let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+            let is_open = is_open(said);
             assert!(!is_open, "{path}: {line}: {said}");
             assert!(!project.path("ran").exists(), "{path}: {line}");
         }
@@ -129,7 +136,7 @@ fn programs_of_the_main_checkout_are_not_started_in_a_worktree() {
     for line in ["nl README.md", "git status", "rm README.md"] {
         let said = decided(&project, "../other", None, line);
         never_started(&project);
-        let is_open = said["permissionDecision"] == "allow" && said["updatedInput"].is_null();
+        let is_open = is_open(&said);
         assert!(!is_open, "{line}: {said}");
         assert!(!project.path("ran").exists(), "{line}");
     }
